@@ -1,0 +1,107 @@
+"""Every setting, in one table: name, type, default, meaning. Standard library only, Python 3.9 and newer.
+
+A setting is looked up in the environment (`ROOKERY_<NAME>`), then in the workspace's `settings.json`, then in
+`$ROOKERY_HOME/settings.json`, and is its default otherwise. `docs/settings.md` lists them all; a test compares.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Optional
+
+from rookery.errors import ConfigError
+
+__all__ = ["SETTINGS", "Setting", "get_setting", "rookery_home"]
+
+
+@dataclass(frozen=True)
+class Setting:
+    name: str
+    kind: type
+    default: Any
+    meaning: str
+
+    @property
+    def variable(self) -> str:
+        return "ROOKERY_" + self.name.upper()
+
+
+_ALL = [
+    Setting("strict_config", bool, False, "`Workspace.from_config()` raises where no config.json is found, as v1 did, instead of using the person's default workspace"),
+    Setting("keeper_idle_s", float, 300.0, "seconds without work, open streams or requests after which the keeper leaves"),
+    Setting("keeper_start_timeout_s", float, 30.0, "how long a client waits for a keeper that it started"),
+    Setting("keeper_port", int, 0, "TCP port of the keeper on loopback; 0 takes a free one the first time and keeps it"),
+    Setting("cancel_grace_s", float, 10.0, "seconds between SIGTERM and SIGKILL when a run is stopped"),
+    Setting("heartbeat_s", float, 5.0, "seconds between an agent's heartbeats and resource samples"),
+    Setting("missed_heartbeats", int, 6, "heartbeats missed before a run is shown as NotResponding"),
+    Setting("local_slots", int, 0, "runs that the target 'local' executes at the same time; 0 means one per CPU core"),
+    Setting("snapshot_warn_bytes", int, 300 * 1024 * 1024, "size of a source folder above which submit names its five largest paths"),
+    Setting("keep_work_folder", bool, False, "keep a run's private working folder after the run has ended"),
+    Setting("artifact_root", str, "", "fsspec URL of the content store (s3://…, gs://…); empty is the workspace's own folder"),
+    Setting("database_url", str, "", "SQLAlchemy URL of the record; empty is SQLite in the workspace's folder"),
+    Setting("run_token_hours", float, 24.0 * 31, "how long a run's own token is valid"),
+]
+SETTINGS: dict[str, Setting] = {s.name: s for s in _ALL}
+
+
+def rookery_home() -> str:
+    """The person's own folder: `ROOKERY_HOME`, else `~/.rookery`."""
+    return os.path.abspath(os.path.expanduser(os.environ.get("ROOKERY_HOME") or "~/.rookery"))
+
+
+def get_setting(name: str, workspace_root: Optional[str] = None) -> Any:
+    """The value in force, with its declared type.
+
+    Raises:
+        KeyError: there is no such setting.
+        ConfigError: the value given cannot be read as the setting's type.
+    """
+    setting = SETTINGS[name]
+    text = os.environ.get(setting.variable)
+    if text is not None and text != "":
+        return _parse(setting, text, "environment variable " + setting.variable)
+    for folder in _folders(workspace_root):
+        path = os.path.join(folder, "settings.json")
+        values = _read(path)
+        if name in values:
+            return _parse(setting, values[name], path)
+    return setting.default
+
+
+def _folders(workspace_root: Optional[str]) -> Iterable[str]:
+    if workspace_root:
+        yield workspace_root
+    yield rookery_home()
+
+
+def _read(path: str) -> dict[str, Any]:
+    try:
+        with open(path, encoding="utf-8") as f:
+            values = json.load(f)
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path} cannot be read as JSON ({error}). Mend or remove it.") from error
+    if not isinstance(values, dict):
+        raise ConfigError(f"{path} must hold a JSON object of settings, like {{\"strict_config\": true}}.")
+    return values
+
+
+def _parse(setting: Setting, value: Any, where: str) -> Any:
+    if setting.kind is bool:
+        if isinstance(value, bool):
+            return value
+        word = str(value).strip().lower()
+        if word in ("1", "true", "yes", "on"):
+            return True
+        if word in ("0", "false", "no", "off"):
+            return False
+    else:
+        try:
+            return setting.kind(value)
+        except (TypeError, ValueError):
+            pass
+    raise ConfigError(f"{where}: {value!r} is not a valid {setting.kind.__name__} for the setting '{setting.name}'.")

@@ -1,0 +1,63 @@
+"""What an agent is told: one node's share of one attempt, as job.json. Pure data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Optional
+
+__all__ = ["Job", "KeeperAddress", "RankJob"]
+
+
+@dataclass(frozen=True)
+class KeeperAddress:
+    """How an agent reaches its keeper, and starts one on its own machine when none answers."""
+
+    endpoint_file: str = ""  # keeper.json; read again at every reconnect, because a new keeper may have another socket
+    url: str = ""  # for nodes that do not share the file system
+    start_command: tuple[str, ...] = ()  # ensures that a keeper runs, returns when it answers
+
+
+@dataclass(frozen=True)
+class RankJob:
+    """One user process. `argv` is final except for $NAME, which the agent expands from the rank's variables."""
+
+    rank: int
+    local_rank: int
+    argv: tuple[str, ...] = ()
+    shell: str = ""  # instead of argv: a line for /bin/sh, where the shell expands variables
+    variables: dict[str, str] = field(default_factory=dict)
+    cpus: tuple[int, ...] = ()  # cores to pin to; empty: no pinning
+    log_name: str = ""  # as stored: azureml-logs/70_driver_log.txt
+
+
+@dataclass(frozen=True)
+class Job:
+    """job.json. mode 'run' starts ranks; 'watch' follows the user's own process; 'finish' only ships what is on disk.
+
+    'finish' is how an attempt whose agent died is brought to its end: journals, logs and outputs are shipped. If there
+    is an outcome.json it is reported as it is, otherwise the node is reported as lost.
+    """
+
+    run_id: str
+    attempt: int
+    node: int
+    mode: str
+    token: str
+    keeper: KeeperAddress
+    world_size: int = 1
+    ranks: tuple[RankJob, ...] = ()
+    snapshot_id: Optional[str] = None
+    content_root: str = ""  # the content store where this machine can read it; else blobs come over HTTP
+    payload_root: str = ""
+    work: str = ""  # the working folder; for mode 'watch' the user's current folder
+    watched_pid: int = 0
+    watched_start_ticks: int = 0
+    collect_outputs: bool = True
+    outputs: str = "outputs"  # folder below `work` that is collected at the end
+    watch_folders: tuple[str, ...] = ("logs",)
+    max_duration_s: Optional[int] = None
+    cancel_grace_s: float = 10.0
+    heartbeat_s: float = 5.0
+    keep_work: bool = False
+    socket: str = ""  # where the agent listens for its ranks (short: socket paths are limited to about 108 bytes)
+    extra: dict[str, Any] = field(default_factory=dict)

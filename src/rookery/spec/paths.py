@@ -1,0 +1,166 @@
+"""Where things lie. Every file of a workspace and of a run has a named property here; no other code joins such paths."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+__all__ = ["AttemptPaths", "NodePaths", "RankPaths", "WorkspacePaths"]
+
+
+@dataclass(frozen=True)
+class WorkspacePaths:
+    """The folder of a workspace (`.rookery/` beside a project, or one under ROOKERY_HOME)."""
+
+    root: str
+
+    @property
+    def identity(self) -> str:
+        """workspace.json: id, name, subscription_id, resource_group, location, created_utc, format."""
+        return os.path.join(self.root, "workspace.json")
+
+    @property
+    def database(self) -> str:
+        return os.path.join(self.root, "record.db")
+
+    @property
+    def content(self) -> str:
+        """Blobs by SHA-256: content/ab/abcdef…"""
+        return os.path.join(self.root, "content")
+
+    @property
+    def logs(self) -> str:
+        """What ranks printed, as acknowledged: logs/<run id>/<log name>."""
+        return os.path.join(self.root, "logs")
+
+    def log(self, run_id: str, name: str) -> str:
+        return os.path.join(self.logs, run_id, name)
+
+    @property
+    def runs(self) -> str:
+        return os.path.join(self.root, "runs")
+
+    @property
+    def payloads(self) -> str:
+        """What is put on the path of user processes, by hash."""
+        return os.path.join(self.root, "payload")
+
+    @property
+    def keeper(self) -> str:
+        return os.path.join(self.root, "keeper")
+
+    @property
+    def lease(self) -> str:
+        """Held with flock for as long as a keeper lives; its text says which one (host, pid, start)."""
+        return os.path.join(self.keeper, "lease")
+
+    @property
+    def start_lock(self) -> str:
+        """Held with flock by the client that starts a keeper, so that racing clients start one."""
+        return os.path.join(self.keeper, "start.lock")
+
+    @property
+    def endpoint(self) -> str:
+        """keeper.json, written once the keeper listens: socket, port, pid, start_ticks, host, version, protocol."""
+        return os.path.join(self.keeper, "keeper.json")
+
+    @property
+    def keeper_log(self) -> str:
+        return os.path.join(self.keeper, "keeper.log")
+
+    @property
+    def port(self) -> str:
+        return os.path.join(self.keeper, "port")
+
+    @property
+    def secret(self) -> str:
+        """32 random bytes (mode 600) that sign run tokens."""
+        return os.path.join(self.keeper, "secret")
+
+    @property
+    def token(self) -> str:
+        """The owner's bearer token for TCP (mode 600)."""
+        return os.path.join(self.keeper, "token")
+
+    def attempt(self, run_id: str, attempt: int) -> AttemptPaths:
+        return AttemptPaths(os.path.join(self.runs, run_id, str(attempt)))
+
+
+@dataclass(frozen=True)
+class AttemptPaths:
+    """One try at a run: runs/<run id>/<attempt>/."""
+
+    root: str
+
+    def node(self, node: int) -> NodePaths:
+        return NodePaths(os.path.join(self.root, f"node-{node}"))
+
+
+@dataclass(frozen=True)
+class NodePaths:
+    """One node's share of an attempt: everything its agent reads and writes."""
+
+    root: str
+
+    @property
+    def job(self) -> str:
+        """job.json: what the agent is to do (spec.job.Job)."""
+        return os.path.join(self.root, "job.json")
+
+    @property
+    def agent(self) -> str:
+        """agent.json: pid, start_ticks, socket; written when the agent is up."""
+        return os.path.join(self.root, "agent.json")
+
+    @property
+    def agent_log(self) -> str:
+        return os.path.join(self.root, "agent.log")
+
+    @property
+    def outcome(self) -> str:
+        """outcome.json: how the ranks ended, written when the last one is reaped and before anything is shipped."""
+        return os.path.join(self.root, "outcome.json")
+
+    @property
+    def work_parent(self) -> str:
+        """Private and writable: scripts write to ../data."""
+        return os.path.join(self.root, "wd")
+
+    def work(self, run_id: str) -> str:
+        """The working folder: the snapshot's files, `outputs` and `logs`."""
+        return os.path.join(self.work_parent, run_id)
+
+    def rank(self, rank: int) -> RankPaths:
+        return RankPaths(os.path.join(self.root, f"rank-{rank}"))
+
+
+@dataclass(frozen=True)
+class RankPaths:
+    """One user process and what it leaves behind."""
+
+    root: str
+
+    @property
+    def log(self) -> str:
+        """stdout and stderr together, exactly as written."""
+        return os.path.join(self.root, "log.txt")
+
+    @property
+    def journal(self) -> str:
+        """Folder of journals, one file per process id: <pid>-<random>.jnl."""
+        return os.path.join(self.root, "journal")
+
+    @property
+    def uploads(self) -> str:
+        """Files handed over by run.upload_file and log_image, waiting to be shipped."""
+        return os.path.join(self.root, "uploads")
+
+    @property
+    def errors(self) -> str:
+        """Folder of the error recorder: <pid>.json for exceptions, <pid>.stack for faulthandler."""
+        return os.path.join(self.root, "errors")
+
+    @property
+    def process(self) -> str:
+        """process.json: pid and start_ticks of the rank."""
+        return os.path.join(self.root, "process.json")

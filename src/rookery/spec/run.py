@@ -1,0 +1,104 @@
+"""What a user asks for: the RunSpec. What becomes of it, `spec.job`, is derived from it by pure code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Optional
+
+from rookery.errors import RunConfigError
+from rookery.spec.names import check_experiment_name, check_run_id
+
+__all__ = ["EnvironmentSpec", "RunKind", "RunSpec", "WatchedProcess", "check_run_spec"]
+
+DEFAULT_DURATION_S = 2592000
+
+
+class RunKind:
+    """Who owns the process of a run."""
+
+    SCRIPT = "script"  # submitted: an agent starts its ranks
+    INTERACTIVE = "interactive"  # start_logging: an agent watches the user's process
+    CHILD = "child"  # a branch of another run's process; its status is what that process says, and ends with it
+    ALL = (SCRIPT, INTERACTIVE, CHILD)
+
+
+@dataclass(frozen=True)
+class EnvironmentSpec:
+    """The software of a run. `conda` and `docker` are kept as given; building them is `rookery.environments`' work.
+
+    python: path of an interpreter. For a user-managed environment the one it names; else the one that submits.
+    """
+
+    name: str = "default-environment"
+    version: Optional[str] = None
+    user_managed: bool = False
+    python: str = ""
+    conda: Optional[dict[str, Any]] = None
+    docker: Optional[dict[str, Any]] = None
+    variables: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class WatchedProcess:
+    """The user's own process, for interactive runs. `start_ticks` (field 22 of /proc/<pid>/stat) tells a reused pid apart."""
+
+    pid: int
+    start_ticks: int
+    host: str
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """One run as asked for. Exactly one of `script` and `command` is set when kind is 'script'."""
+
+    run_id: str
+    experiment: str
+    kind: str = RunKind.SCRIPT
+    parent_id: Optional[str] = None
+    display_name: str = ""
+    description: str = ""
+    snapshot_id: Optional[str] = None
+    script: Optional[str] = None
+    arguments: tuple[str, ...] = ()
+    command: Optional[str] = None
+    compute: str = "local"
+    node_count: int = 1
+    processes_per_node: int = 1
+    launcher: str = "none"  # none | per_process | per_node | mpi | tensorflow (issue 4 fills these in)
+    launcher_options: dict[str, Any] = field(default_factory=dict)
+    environment: EnvironmentSpec = field(default_factory=EnvironmentSpec)
+    variables: dict[str, str] = field(default_factory=dict)
+    max_duration_s: Optional[int] = DEFAULT_DURATION_S
+    cancel_grace_s: Optional[float] = None  # None: the setting cancel_grace_s
+    collect_outputs: bool = True
+    watch_folders: tuple[str, ...] = ("logs",)
+    watched: Optional[WatchedProcess] = None
+    target: str = ""  # what get_details()["target"] says; the compute's name, or "sdk" for interactive runs
+    tags: dict[str, Optional[str]] = field(default_factory=dict)
+    properties: dict[str, str] = field(default_factory=dict)
+    retries_lost_node: int = 0
+    retries_user_error: int = 0
+
+
+def check_run_spec(spec: RunSpec) -> RunSpec:
+    """The same spec, or RunConfigError/UserError that says what contradicts what."""
+    check_run_id(spec.run_id)
+    check_experiment_name(spec.experiment)
+    if spec.kind not in RunKind.ALL:
+        raise RunConfigError(f"Run kind {spec.kind!r} does not exist. Known: {', '.join(RunKind.ALL)}.")
+    if spec.kind == RunKind.SCRIPT:
+        if bool(spec.script) == bool(spec.command):
+            raise RunConfigError("Give either a script (with arguments) or a command, not both and not neither.")
+        if not spec.environment.python:
+            raise RunConfigError("The run names no Python interpreter. Set environment.python.interpreter_path.")
+    if spec.kind == RunKind.INTERACTIVE and spec.watched is None:
+        raise RunConfigError("An interactive run must name the process to watch.")
+    if spec.kind == RunKind.CHILD and not spec.parent_id:
+        raise RunConfigError("A child run must name its parent.")
+    if spec.node_count < 1 or spec.processes_per_node < 1:
+        raise RunConfigError(f"node_count={spec.node_count} and processes_per_node={spec.processes_per_node}: both must be at least 1.")
+    if spec.max_duration_s is not None and spec.max_duration_s <= 0:
+        raise RunConfigError(f"max_run_duration_seconds={spec.max_duration_s} must be positive, or None for no limit.")
+    if spec.cancel_grace_s is not None and spec.cancel_grace_s < 0:
+        raise RunConfigError(f"cancel_grace_s={spec.cancel_grace_s} must not be negative.")
+    return spec
