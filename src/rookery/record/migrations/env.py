@@ -1,0 +1,15 @@
+"""Run by Alembic, on the connection that `record.upgrade` hands over."""
+
+from __future__ import annotations
+
+from alembic import context
+
+from rookery.record.schema import metadata
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=metadata,
+    render_as_batch=True,  # SQLite alters tables by copying them
+    transactional_ddl=False,  # the transaction is the caller's
+)
+context.run_migrations()

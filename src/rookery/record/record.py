@@ -1,0 +1,73 @@
+"""The record of a workspace: one object per keeper, a part per topic."""
+
+from __future__ import annotations
+
+import os
+
+from rookery.record.artifacts import Artifacts
+from rookery.record.bell import Bell
+from rookery.record.compute import ComputeTargets
+from rookery.record.content import Content
+from rookery.record.database import Database
+from rookery.record.events import Events
+from rookery.record.experiments import Experiments
+from rookery.record.facts import WorkspaceFacts
+from rookery.record.journals import Journals
+from rookery.record.logs import Logs
+from rookery.record.metrics import Metrics
+from rookery.record.models import Models
+from rookery.record.runs import Runs
+from rookery.record.samples import Samples
+from rookery.record.snapshots import Snapshots
+from rookery.record.storage import storage_errors
+from rookery.record.tokens import Tokens, read_or_make
+from rookery.record.upgrade import upgrade
+from rookery.settings import get_setting
+from rookery.spec.paths import WorkspacePaths
+
+__all__ = ["Record"]
+
+
+class Record:
+    """What happened in a workspace.
+
+    Promises: thread-safe; what a method returned from is committed; whoever waits on `bell` is rung after the commit, never
+    before; errors of the disk are StorageError; a database of a newer version is VersionMismatchError and stays untouched.
+    """
+
+    def __init__(self, paths: WorkspacePaths) -> None:
+        self.paths = paths
+        with storage_errors(paths.root):
+            for folder in (paths.keeper, paths.content, paths.logs):
+                os.makedirs(folder, mode=0o700, exist_ok=True)
+        self.bell = Bell()
+        self.database = Database(paths.database, self.bell, get_setting("database_url", paths.root))
+        try:
+            upgrade(self.database)
+            self._secret = read_or_make(paths.secret)
+            owner_token = read_or_make(paths.token, text=True).decode("ascii").strip()
+        except BaseException:
+            self.database.close()
+            raise
+        self.tokens = Tokens(self._secret, owner_token, get_setting("run_token_hours", paths.root))
+        self.facts = WorkspaceFacts(self.database)
+        self.experiments = Experiments(self.database)
+        self.runs = Runs(self.database)
+        self.events = Events(self.database)
+        self.journals = Journals(self.database)
+        self.metrics = Metrics(self.database)
+        self.logs = Logs(self.database, paths)
+        self.content = Content(self.database, paths.content, get_setting("artifact_root", paths.root))
+        self.artifacts = Artifacts(self.database)
+        self.snapshots = Snapshots(self.database)
+        self.models = Models(self.database)
+        self.compute = ComputeTargets(self.database)
+        self.samples = Samples(self.database)
+
+    def secret(self) -> bytes:
+        """The 32 bytes that sign tokens."""
+        return self._secret
+
+    def close(self) -> None:
+        """Closes every connection; the record cannot be used after."""
+        self.database.close()

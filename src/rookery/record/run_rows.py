@@ -1,0 +1,75 @@
+"""Rows of the table `runs` as the Run of the protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Select, select
+
+from rookery.errors import RunNotFoundError
+from rookery.record.schema import experiments, run_properties, run_tags, runs
+
+__all__ = ["load_run", "plain_runs", "run_columns", "run_row"]
+
+_PLAIN = (
+    "id", "number", "kind", "parent_id", "root_id", "display_name", "description", "status", "reason", "attempt", "compute",
+    "target", "created_utc", "started_utc", "ended_utc", "submitted_by", "spec", "error", "warnings", "snapshot_id", "phases",
+)  # fmt: skip
+_BATCH = 500
+
+
+def run_columns() -> Select[Any]:
+    """The select that `plain_runs` understands."""
+    columns = [c for c in runs.c if c.name != "state"]
+    return select(*columns, experiments.c.name.label("experiment")).join_from(runs, experiments)
+
+
+def run_row(conn: Connection, run_id: str) -> Any:
+    """The bare row, or RunNotFoundError."""
+    row = conn.execute(select(runs).where(runs.c.id == run_id)).first()
+    if row is None:
+        raise RunNotFoundError(
+            f"Run '{run_id}' does not exist in this workspace. List them with `rookery ps --all`."
+        )
+    return row
+
+
+def load_run(conn: Connection, run_id: str) -> dict[str, Any]:
+    """One Run, or RunNotFoundError."""
+    row = conn.execute(run_columns().where(runs.c.id == run_id)).first()
+    if row is None:
+        run_row(conn, run_id)
+    return plain_runs(conn, [row])[0]
+
+
+def plain_runs(conn: Connection, rows: Sequence[Any]) -> list[dict[str, Any]]:
+    """Runs with their tags and properties, in the order of the rows."""
+    ids = [row.id for row in rows]
+    tags = _labels(conn, run_tags, ids)
+    properties = _labels(conn, run_properties, ids)
+    result = []
+    for row in rows:
+        run = {key: getattr(row, key) for key in _PLAIN}
+        run["experiment"] = row.experiment
+        run["tags"] = tags.get(row.id, {})
+        run["properties"] = properties.get(row.id, {})
+        result.append(run)
+    return result
+
+
+def _labels(conn: Connection, table: Any, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for batch in _batches(ids):
+        query = (
+            select(table.c.run_id, table.c.key, table.c.value)
+            .where(table.c.run_id.in_(batch))
+            .order_by(table.c.run_id, table.c.key)
+        )
+        for run_id, key, value in conn.execute(query):
+            found.setdefault(run_id, {})[key] = value
+    return found
+
+
+def _batches(ids: Sequence[str]) -> Iterable[Sequence[str]]:
+    return (ids[i : i + _BATCH] for i in range(0, len(ids), _BATCH))

@@ -1,0 +1,157 @@
+"""Runs: what was asked, where it stands, what it was called."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+from sqlalchemy import select, update
+
+from rookery.errors import ConflictError
+from rookery.record.database import Database
+from rookery.record.run_queries import RunFilter, children_of, is_within, page_of_runs
+from rookery.record.run_rows import load_run, plain_runs, run_columns, run_row
+from rookery.record.run_steps import (
+    add_properties,
+    add_tags,
+    add_warning,
+    create_run,
+    remember_error,
+    remove_tags,
+    rename,
+    set_status,
+)
+from rookery.record.schema import runs
+from rookery.spec.plain import to_plain
+from rookery.spec.run import RunSpec
+from rookery.spec.status import ACTIVE, RunStatus
+
+__all__ = ["Runs"]
+
+
+class Runs:
+    """Promises: every change is one transaction with its event row; a terminal status is never left."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def create(self, spec: RunSpec, submitted_by: str) -> tuple[dict[str, Any], bool]:
+        """(the Run, whether it is new). The same id with the same spec again returns what is there.
+
+        Raises:
+            ConflictError: the id is taken by a run with another spec.
+            RunNotFoundError: the parent does not exist.
+        """
+        with self._db.write() as tx:
+            existing = tx.conn.execute(select(runs.c.spec).where(runs.c.id == spec.run_id)).first()
+            if existing is None:
+                create_run(tx, spec, submitted_by)
+            elif existing.spec != to_plain(spec):
+                raise ConflictError(
+                    f"Run '{spec.run_id}' exists already with another specification. Choose another run id."
+                )
+            return load_run(tx.conn, spec.run_id), existing is None
+
+    def get(self, run_id: str) -> dict[str, Any]:
+        with self._db.read() as conn:
+            return load_run(conn, run_id)
+
+    def find(self, run_id: str) -> Optional[dict[str, Any]]:
+        """The Run, or None."""
+        with self._db.read() as conn:
+            rows = conn.execute(run_columns().where(runs.c.id == run_id)).all()
+            return plain_runs(conn, rows)[0] if rows else None
+
+    def check_exists(self, run_id: str) -> None:
+        """Raises RunNotFoundError when there is no such run."""
+        with self._db.read() as conn:
+            run_row(conn, run_id)
+
+    def state(self, run_id: str) -> Optional[dict[str, Any]]:
+        """The controller's private data."""
+        with self._db.read() as conn:
+            return run_row(conn, run_id).state
+
+    def live(self) -> list[tuple[dict[str, Any], Optional[dict[str, Any]]]]:
+        """(Run, state) of every run that is not over, oldest first."""
+        query = (
+            run_columns()
+            .add_columns(runs.c.state)
+            .where(runs.c.status.in_([s.value for s in ACTIVE]))
+            .order_by(runs.c.seq)
+        )
+        with self._db.read() as conn:
+            rows = conn.execute(query).all()
+            return list(zip(plain_runs(conn, rows), [row.state for row in rows]))
+
+    def advance(
+        self,
+        run_id: str,
+        *,
+        status: RunStatus,
+        reason: str = "",
+        attempt: Optional[int] = None,
+        state: Optional[dict[str, Any]] = None,
+        error: Optional[dict[str, Any]] = None,
+        warnings: Optional[list[str]] = None,
+    ) -> dict[str, Any]:
+        """Moves a run on, with the controller's state, in one transaction. Arguments that are None leave what is stored.
+
+        Raises:
+            ConflictError: the run is over already.
+        """
+        with self._db.write() as tx:
+            for text in warnings or []:
+                add_warning(tx, run_id, text)
+            more = {} if state is None else {"state": state}
+            set_status(tx, run_id, RunStatus(status), reason, attempt, error, more)
+            return load_run(tx.conn, run_id)
+
+    def warn(self, run_id: str, text: str) -> None:
+        with self._db.write() as tx:
+            add_warning(tx, run_id, text)
+
+    def set_error(self, run_id: str, cause: dict[str, Any]) -> None:
+        """Remembers a cause without changing the status; a later Failed without a cause of its own shows it."""
+        with self._db.write() as tx:
+            run_row(tx.conn, run_id)
+            remember_error(tx, run_id, cause)
+
+    def set_state(self, run_id: str, state: dict[str, Any]) -> None:
+        """Stores the controller's private data and nothing else."""
+        with self._db.write() as tx:
+            tx.conn.execute(update(runs).where(runs.c.id == run_id).values(state=state))
+
+    def change(
+        self,
+        run_id: str,
+        *,
+        names: Optional[dict[str, Any]] = None,
+        tags: Optional[dict[str, Any]] = None,
+        remove: Optional[list[str]] = None,
+        properties: Optional[dict[str, Any]] = None,
+    ) -> dict[str, Any]:
+        """What PATCH does: all of it or, on a conflict, nothing."""
+        with self._db.write() as tx:
+            run_row(tx.conn, run_id)
+            add_properties(tx, run_id, properties or {})
+            add_tags(tx, run_id, tags or {})
+            remove_tags(tx, run_id, remove or [])
+            rename(tx, run_id, names or {})
+            return load_run(tx.conn, run_id)
+
+    def page(
+        self, wanted: RunFilter, limit: int = 100, cursor: Optional[str] = None
+    ) -> tuple[list[dict[str, Any]], Optional[str]]:
+        with self._db.read() as conn:
+            return page_of_runs(conn, wanted, limit, cursor)
+
+    def children(
+        self, run_id: str, recursive: bool = False, wanted: Optional[RunFilter] = None
+    ) -> list[dict[str, Any]]:
+        with self._db.read() as conn:
+            return children_of(conn, run_id, recursive, wanted or RunFilter())
+
+    def is_within(self, run_id: str, ancestor: str) -> bool:
+        """Whether `run_id` is `ancestor` or below it."""
+        with self._db.read() as conn:
+            return is_within(conn, run_id, ancestor)

@@ -1,0 +1,75 @@
+"""Brings a database to this version's schema.
+
+A new database is created from `schema.py` and stamped; only one of an older revision needs Alembic, whose import costs
+more than the rest of the keeper's start. That both ways give the same tables is a test.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Optional
+
+from sqlalchemy import Connection, inspect, text
+
+from rookery.errors import VersionMismatchError
+from rookery.record.database import Database
+from rookery.record.schema import SCHEMA_REVISION, metadata
+
+__all__ = ["alembic_config", "upgrade"]
+
+VERSION_TABLE = "alembic_version"
+
+
+def upgrade(database: Database) -> None:
+    """Creates, migrates or leaves alone.
+
+    Raises:
+        VersionMismatchError: the database was written by a newer Rookery.
+    """
+    with database.read() as conn:
+        found = _revision(conn)
+    if found == SCHEMA_REVISION:
+        return
+    if found is not None and found > SCHEMA_REVISION:
+        raise VersionMismatchError(
+            f"The record {database.where} has schema {found}; this Rookery knows up to {SCHEMA_REVISION}. "
+            "It was used by a newer version: upgrade with `pip install -U rookery`.",
+            details={"found": found, "known": SCHEMA_REVISION},
+        )
+    with database.write() as tx:
+        if found is None:
+            metadata.create_all(tx.conn, checkfirst=False)
+            tx.conn.execute(
+                text(f"CREATE TABLE {VERSION_TABLE} (version_num VARCHAR(32) NOT NULL PRIMARY KEY)")
+            )
+            tx.conn.execute(
+                text(f"INSERT INTO {VERSION_TABLE} VALUES (:revision)"), {"revision": SCHEMA_REVISION}
+            )
+        else:
+            migrate(tx.conn)
+
+
+def migrate(conn: Connection, revision: str = "head") -> None:
+    """Runs the migrations on this connection, inside its transaction."""
+    from alembic import command
+
+    config = alembic_config()
+    config.attributes["connection"] = conn
+    command.upgrade(config, revision)
+
+
+def alembic_config() -> Any:
+    """The configuration that alembic.ini would hold."""
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option(
+        "script_location", os.path.join(os.path.dirname(__file__), "migrations").replace("%", "%%")
+    )
+    return config
+
+
+def _revision(conn: Connection) -> Optional[str]:
+    if not inspect(conn).has_table(VERSION_TABLE):
+        return None
+    return conn.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()

@@ -1,0 +1,60 @@
+"""The app: routes, errors and the front, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import Depends, FastAPI
+
+from rookery import __version__
+from rookery.record import Record
+from rookery.server.answers import JsonAnswer
+from rookery.server.auth import authorize
+from rookery.server.errors import add_handlers
+from rookery.server.limits import Front
+from rookery.server.routes import (
+    agent,
+    compute,
+    content,
+    events,
+    experiments,
+    files,
+    keeper,
+    models,
+    runs,
+    workspace,
+)
+from rookery.server.services import Services
+from rookery.spec.protocol import PREFIX
+
+__all__ = ["create_app"]
+
+ROUTERS = (keeper, workspace, experiments, runs, files, events, content, compute, models, agent)
+
+
+def create_app(
+    record: Record, controller: Any, identity: dict[str, Any], stop: Callable[[], None] = lambda: None
+) -> FastAPI:
+    """The API over a record and a controller; `stop` is what POST /keeper/stop calls, in the event loop."""
+    app = FastAPI(
+        title="Rookery",
+        version=__version__,
+        openapi_url=PREFIX + "/openapi.json",
+        docs_url=None,  # its pages load scripts from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,
+        default_response_class=JsonAnswer,
+        telemetry={
+            "tracing": False,
+            "metrics": False,
+            "logs": False,
+        },  # newer FastAPI: nothing leaves the machine
+    )
+    app.state.services = Services(record, controller, record.paths, identity, stop)
+    add_handlers(app)
+    app.include_router(keeper.open_router, prefix=PREFIX)
+    for module in ROUTERS:
+        app.include_router(module.router, prefix=PREFIX, dependencies=[Depends(authorize)])
+    app.add_middleware(Front, activity=app.state.services.activity)
+    return app

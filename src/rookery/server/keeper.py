@@ -1,0 +1,191 @@
+"""The keeper: lease, record, controller and API in one process, from start to leaving.
+
+Order at the start: identity, lease, record, controller, sockets, keeper.json, ready. At the end the other way round: who finds
+no keeper.json starts a new keeper, which waits for the lease that this one is about to give back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Optional
+
+import uvicorn
+
+from rookery import __version__
+from rookery.record import Record
+from rookery.server.app import create_app
+from rookery.server.identity import read_identity
+from rookery.server.lease import Lease
+from rookery.server.listening import keep_text, listen_tcp, listen_unix
+from rookery.server.services import Services
+from rookery.settings import get_setting
+from rookery.spec.paths import WorkspacePaths
+from rookery.spec.protocol import PROTOCOL
+
+__all__ = ["KeeperOptions", "keep"]
+
+GRACE_S = 3  # for requests that are under way when the keeper leaves
+LOOPBACK = "127.0.0.1"
+
+
+@dataclass(frozen=True)
+class KeeperOptions:
+    """idle_s None: never leaves by itself. port 0: the one kept from start to start."""
+
+    root: str
+    ready_fd: Optional[int] = None
+    host: str = LOOPBACK
+    port: int = 0
+    idle_s: Optional[float] = None
+
+
+def keep(
+    options: KeeperOptions, make_controller: Optional[Callable[[Record, WorkspacePaths], Any]] = None
+) -> None:
+    """Owns the workspace until it is told to leave, or has been idle for long enough.
+
+    Raises:
+        RookeryError: it could not start; nothing is left behind.
+    """
+    paths = WorkspacePaths(os.path.abspath(options.root))
+    identity = read_identity(paths)
+    with Lease(paths) as lease:
+        record = Record(paths)
+        try:
+            record.content.clear_incoming()
+            controller = (make_controller or _engine_controller)(record, paths)
+            controller.start()
+            try:
+                _serve(options, paths, identity, record, controller, lease)
+            finally:
+                controller.stop()
+        finally:
+            record.close()
+
+
+def _engine_controller(record: Record, paths: WorkspacePaths) -> Any:
+    from rookery.engine import Controller
+
+    return Controller(record, paths)
+
+
+def _serve(
+    options: KeeperOptions,
+    paths: WorkspacePaths,
+    identity: dict[str, Any],
+    record: Record,
+    controller: Any,
+    lease: Lease,
+) -> None:
+    with _sockets(options, paths) as (unix, tcp):
+        server = _Server(options, paths, lease, unix, tcp)
+        app = create_app(record, controller, identity, stop=server.leave)
+        server.use(app)
+        asyncio.run(server.serve(sockets=[unix, tcp]))
+
+
+@contextlib.contextmanager
+def _sockets(options: KeeperOptions, paths: WorkspacePaths) -> Iterator[tuple[socket.socket, socket.socket]]:
+    from rookery.engine.runtime import socket_path
+
+    path = socket_path("keeper", paths.root)
+    unix = listen_unix(path)
+    try:
+        port = options.port or get_setting("keeper_port", paths.root)
+        with listen_tcp(options.host, port, paths.port) as tcp:
+            yield unix, tcp
+    finally:
+        unix.close()
+        # The endpoint goes first: who reads it must not be sent to a socket that is gone.
+        for leftover in (paths.endpoint, path):
+            with contextlib.suppress(OSError):
+                os.unlink(leftover)
+
+
+class _Server(uvicorn.Server):
+    """Uvicorn on both sockets, which tells when it listens and leaves when there is nothing to do."""
+
+    def __init__(
+        self,
+        options: KeeperOptions,
+        paths: WorkspacePaths,
+        lease: Lease,
+        unix: socket.socket,
+        tcp: socket.socket,
+    ) -> None:
+        self._options, self._paths, self._lease, self._unix, self._tcp = options, paths, lease, unix, tcp
+        self._services: Services
+        self._idle_task: Optional[asyncio.Task[None]] = None
+
+    def use(self, app: Any) -> None:
+        self._services = app.state.services
+        config = uvicorn.Config(
+            app,
+            lifespan="off",
+            ws="none",
+            log_level="warning",
+            access_log=False,
+            proxy_headers=False,  # nobody else may say where a request came from
+            server_header=False,
+            timeout_keep_alive=75,  # longer than an agent's pause between two requests
+            timeout_graceful_shutdown=GRACE_S,
+        )
+        super().__init__(config)
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Signals mean leaving, and nothing else: Uvicorn would raise them again when it is done."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self.leave)
+        yield
+
+    async def startup(self, sockets: Optional[list[socket.socket]] = None) -> None:
+        await super().startup(sockets)
+        self._services.endpoint.update(self._endpoint())
+        keep_text(self._paths.endpoint, json.dumps(self._services.endpoint))
+        if self._options.idle_s is not None:
+            self._idle_task = asyncio.create_task(self._leave_when_idle(self._options.idle_s))
+        if self._options.ready_fd is not None:
+            os.write(self._options.ready_fd, b"1")
+            os.close(self._options.ready_fd)
+
+    def leave(self) -> None:
+        """Ends open streams, lets requests under way finish, and goes."""
+        if not self.should_exit:
+            self._lease.leaving()
+            self._services.leave()
+            self.should_exit = True
+
+    async def _leave_when_idle(self, idle_s: float) -> None:
+        while not self.should_exit:
+            await asyncio.sleep(min(1.0, idle_s / 5))
+            if self._services.activity.idle_s() >= idle_s:
+                counts = await asyncio.to_thread(self._services.controller.counts)
+                if counts["live_runs"] == 0 and self._services.activity.idle_s() >= idle_s:
+                    self.leave()
+
+    def _endpoint(self) -> dict[str, Any]:
+        return {
+            "socket": self._unix.getsockname(),
+            "host": self._tcp.getsockname()[0],
+            "port": self._tcp.getsockname()[1],
+            "pid": os.getpid(),
+            "start_ticks": _start_ticks(),
+            "hostname": socket.gethostname(),
+            "version": __version__,
+            "protocol": PROTOCOL,
+        }
+
+
+def _start_ticks() -> int:
+    with open("/proc/self/stat", encoding="utf-8", errors="replace") as f:
+        # The name in parentheses may hold anything; the numbers follow the last one. Field 22.
+        return int(f.read().rpartition(")")[2].split()[19])

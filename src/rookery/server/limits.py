@@ -1,0 +1,119 @@
+"""The front of the app: counts requests, limits bodies, names the version, and turns what nobody caught into an answer."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from rookery import __version__
+from rookery.errors import UserError
+from rookery.server.errors import error_answer, internal_error
+from rookery.server.services import Activity
+from rookery.spec.protocol import PREFIX
+
+__all__ = ["MAX_JSON_BYTES", "Front"]
+
+MAX_JSON_BYTES = 64 * 1024 * 1024
+# How much of a body is still taken in when it has been refused, so that the sender gets to read why.
+DRAIN_BYTES = 1024**3
+DRAIN_STRANGER_BYTES = 1024**2
+_STREAMED = re.compile(PREFIX + r"/(runs/[^/]+/artifacts/.+|content/[^/]+)\Z", re.DOTALL)
+_VERSION = (b"x-rookery-version", __version__.encode("ascii"))
+
+
+class Front:
+    """ASGI middleware around everything."""
+
+    def __init__(self, app: ASGIApp, activity: Activity) -> None:
+        self._app = app
+        self._activity = activity
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        self._activity.open_requests += 1
+        try:
+            await _Exchange(self._app, scope, receive, send).run()
+        finally:
+            self._activity.open_requests -= 1
+            self._activity.last_request = time.monotonic()
+
+
+class _Exchange:
+    """One request and its answer."""
+
+    def __init__(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+        self._app, self._scope, self._receive, self._send = app, scope, receive, send
+        self._limit = None if is_streamed(scope) else MAX_JSON_BYTES
+        self._taken = 0
+        self._complete = False
+        self._started = False
+
+    async def run(self) -> None:
+        try:
+            if self._limit is not None and _content_length(self._scope) > self._limit:
+                await error_answer(_too_large(), 413)(self._scope, self.receive, self.send)
+                return
+            await self._app(self._scope, self.receive, self.send)
+        except Exception as error:
+            if self._started:
+                raise
+            await internal_error(error)(self._scope, self.receive, self.send)
+
+    async def receive(self) -> Message:
+        message = await self._receive()
+        self._note(message)
+        if self._limit is not None and self._taken > self._limit:
+            # FastAPI hands this one through; any other error would become "there was an error parsing the body".
+            raise HTTPException(413, _too_large().message)
+        return message
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self._started = True
+            message.setdefault("headers", [])
+            message["headers"] = [*message["headers"], _VERSION]
+            if message["status"] >= 400:
+                await self._drain(DRAIN_STRANGER_BYTES if message["status"] in (401, 413) else DRAIN_BYTES)
+        await self._send(message)
+
+    async def _drain(self, limit: int) -> None:
+        """Takes in the rest of a refused body: a sender that is still writing would see a broken pipe, not the answer."""
+        if _content_length(self._scope) - self._taken > limit:
+            return
+        while not self._complete and self._taken <= limit:
+            self._note(await self._receive())
+
+    def _note(self, message: Any) -> None:
+        if message["type"] == "http.request":
+            self._taken += len(message.get("body", b""))
+            self._complete = not message.get("more_body", False)
+        else:
+            self._complete = True
+
+
+def is_streamed(scope: Scope) -> bool:
+    """Whether the body is a file: written to disk as it comes, so of any size."""
+    return (
+        scope["method"] in ("PUT", "POST")
+        and bool(_STREAMED.match(scope["path"]))
+        and scope["path"] != PREFIX + "/content/missing"
+    )
+
+
+def _content_length(scope: Scope) -> int:
+    for name, value in scope["headers"]:
+        if name == b"content-length" and value.isdigit():
+            return int(value)
+    return 0
+
+
+def _too_large() -> UserError:
+    return UserError(
+        f"The body is larger than {MAX_JSON_BYTES // 1024**2} MiB. Send it in parts; files go to PUT /content."
+    )

@@ -1,0 +1,54 @@
+"""Compute targets; all of it is the controller's to say."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from rookery.errors import UserError
+from rookery.server.answers import JsonAnswer, answer
+from rookery.server.schemas import ComputeChange, ComputeNew
+from rookery.server.services import Served
+from rookery.spec.compute import ClusterSpec, check_cluster_spec
+from rookery.spec.names import check_compute_name
+from rookery.spec.plain import from_plain
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["compute"])
+
+
+@router.get("/compute")
+def list_compute(services: Served) -> JsonAnswer:
+    return answer({"compute": services.controller.computes()})
+
+
+@router.post("/compute", status_code=201)
+def create_compute(new: ComputeNew, services: Served) -> JsonAnswer:
+    spec = check_cluster_spec(from_plain(ClusterSpec, new.spec))
+    return answer(services.controller.create_compute(check_compute_name(new.name), spec), 201)
+
+
+@router.get("/compute/{name}")
+def get_compute(name: str, services: Served) -> JsonAnswer:
+    return answer(services.controller.compute(name))
+
+
+@router.patch("/compute/{name}")
+def change_compute(name: str, change: ComputeChange, services: Served) -> JsonAnswer:
+    changes = {key: value for key, value in change.given().items() if value is not None}
+    if not changes:
+        raise UserError(
+            "Nothing to change. Give min_nodes, max_nodes, idle_seconds_before_scaledown, tags or description."
+        )
+    return answer(services.controller.update_compute(name, changes))
+
+
+@router.delete("/compute/{name}")
+def delete_compute(name: str, services: Served) -> JsonAnswer:
+    services.controller.delete_compute(name)
+    return answer({})
+
+
+@router.get("/compute/{name}/nodes")
+def list_nodes(name: str, services: Served) -> JsonAnswer:
+    return answer({"nodes": services.controller.nodes(name)})

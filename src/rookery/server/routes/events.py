@@ -1,0 +1,49 @@
+"""Live events."""
+
+from __future__ import annotations
+
+from typing import Annotated, Optional
+
+from fastapi import APIRouter, Header
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from rookery.errors import UserError
+from rookery.server.events import event_stream
+from rookery.server.services import Served
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["events"])
+
+LastEventId = Annotated[Optional[str], Header(alias="Last-Event-ID")]
+
+
+@router.get("/runs/{run_id}/events")
+async def run_events(
+    run_id: str, services: Served, after: Optional[int] = None, until: str = "", last: LastEventId = None
+) -> Response:
+    """Everything of one run from the beginning, or after a number; `until=end` closes when the run is over."""
+    if until not in ("", "end"):
+        raise UserError(f"until={until!r:.40} does not exist. Known: end.")
+    await run_in_threadpool(services.record.runs.check_exists, run_id)
+    start = _start(after, last)
+    return event_stream(services, 0 if start is None else start, run_id, until == "end")
+
+
+@router.get("/events")
+async def all_events(services: Served, after: Optional[int] = None, last: LastEventId = None) -> Response:
+    """Everything of the workspace after a number, or from now on."""
+    start = _start(after, last)
+    return event_stream(
+        services, await run_in_threadpool(services.record.events.last_seq) if start is None else start
+    )
+
+
+def _start(after: Optional[int], last: Optional[str]) -> Optional[int]:
+    """`Last-Event-ID` is what a browser sends when it comes back, so it is the newer one."""
+    if last:
+        if not (last.isascii() and last.isdigit()):
+            raise UserError(f"Last-Event-ID {last!r:.40} is not a number.")
+        return int(last)
+    return after

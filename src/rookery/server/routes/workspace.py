@@ -1,0 +1,49 @@
+"""The workspace and the tokens for its runs."""
+
+from __future__ import annotations
+
+import os
+
+from fastapi import APIRouter
+
+from rookery.record.clock import from_unix
+from rookery.server.answers import JsonAnswer, answer
+from rookery.server.schemas import TokenRequest, WorkspaceChange
+from rookery.server.services import Served, Services
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["workspace"])
+
+
+@router.get("/workspace")
+def get_workspace(services: Served) -> JsonAnswer:
+    """Identity, what people say about it, and how much room it takes."""
+    return answer({**services.identity, **services.record.facts.get(), "disk_bytes": _disk_bytes(services)})
+
+
+@router.patch("/workspace")
+def change_workspace(change: WorkspaceChange, services: Served) -> JsonAnswer:
+    services.record.facts.change(change.given())
+    return get_workspace(services)
+
+
+@router.post("/tokens")
+def make_token(wanted: TokenRequest, services: Served) -> JsonAnswer:
+    """A token with the rights of one run."""
+    services.record.runs.check_exists(wanted.run_id)
+    expires = services.record.tokens.expiry()
+    return answer(
+        {
+            "token": services.record.tokens.make(wanted.run_id, "run", expires),
+            "expires_utc": from_unix(int(expires)),
+        }
+    )
+
+
+def _disk_bytes(services: Services) -> int:
+    total = services.record.content.total_bytes() + services.record.logs.total_bytes()
+    for path in (services.paths.database, services.paths.database + "-wal"):
+        if os.path.exists(path):
+            total += os.path.getsize(path)
+    return total

@@ -1,0 +1,108 @@
+"""Bodies that the API takes, where their form can be said in types. Unknown fields are refused: they are typing errors."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+from pydantic import BaseModel, ConfigDict
+
+__all__ = [
+    "ArtifactLink",
+    "ComputeChange",
+    "ComputeNew",
+    "ExperimentChange",
+    "ModelChange",
+    "ModelNew",
+    "RunChange",
+    "StatusReport",
+    "TokenRequest",
+    "WorkspaceChange",
+]
+
+
+class _Given(BaseModel):
+    # defer_build: a model's validator is built when it is first used, which keeps the keeper's start short.
+    model_config = ConfigDict(extra="forbid", defer_build=True)
+
+    def given(self) -> dict[str, Any]:
+        """The fields that the body has, and no others."""
+        return self.model_dump(exclude_unset=True)
+
+
+class WorkspaceChange(_Given):
+    tags: Optional[dict[str, Any]] = None
+    friendly_name: Optional[str] = None
+    description: Optional[str] = None
+
+
+class TokenRequest(_Given):
+    run_id: str
+
+
+class ExperimentChange(_Given):
+    tags: dict[str, Any] = {}
+    remove_tags: list[str] = []
+    archived: Optional[bool] = None
+    name: Optional[str] = None
+
+
+class RunChange(_Given):
+    display_name: Optional[str] = None
+    description: Optional[str] = None
+    tags: dict[str, Any] = {}
+    remove_tags: list[str] = []
+    properties: dict[str, Any] = {}
+
+
+class StatusReport(_Given):
+    status: str
+    error: Any = None
+
+
+class ArtifactLink(_Given):
+    name: str
+    sha256: str
+
+
+class ComputeNew(_Given):
+    name: str
+    spec: dict[str, Any] = {}
+
+
+class ComputeChange(_Given):
+    min_nodes: Optional[int] = None
+    max_nodes: Optional[int] = None
+    idle_seconds_before_scaledown: Optional[int] = None
+    tags: Optional[dict[str, Any]] = None
+    description: Optional[str] = None
+
+
+class ModelNew(_Given):
+    name: str
+    run_id: Optional[str] = None
+    path: Optional[str] = None
+    entries: Optional[list[dict[str, Any]]] = None
+    is_folder: Optional[bool] = None
+    tags: Optional[dict[str, Any]] = None
+    properties: Optional[dict[str, Any]] = None
+    description: Optional[str] = None
+    framework: Optional[str] = None
+    framework_version: Optional[str] = None
+    datasets: Any = None
+    resource: Any = None
+    sample_input: Any = None
+    sample_output: Any = None
+    experiment: Optional[str] = None
+
+
+class ModelChange(_Given):
+    tags: Optional[dict[str, Any]] = None
+    remove_tags: list[str] = []
+    properties: Optional[dict[str, Any]] = None
+    description: Optional[str] = None
+    framework: Optional[str] = None
+    framework_version: Optional[str] = None
+    datasets: Any = None
+    resource: Any = None
+    sample_input: Any = None
+    sample_output: Any = None
