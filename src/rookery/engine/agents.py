@@ -1,0 +1,136 @@
+"""What agents say and are told. Every call that changes a run returns after the change is stored."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from rookery.engine import observations as obs
+from rookery.engine.engines.base import Engine
+from rookery.engine.live import Live, LiveRuns
+from rookery.engine.loop import Loop
+from rookery.engine.outcome import read_outcome
+from rookery.engine.placement import JobMaker
+from rookery.engine.run_state import NodePhase
+from rookery.errors import ConflictError, UserError
+
+__all__ = ["AgentDesk"]
+
+
+class AgentDesk:
+    """The controller's side of `/agent/{run}/{attempt}/{node}/…`.
+
+    Promises: a call of an attempt that is over raises ConflictError; beats never wait for the controller;
+    commands follow from
+    the run's state alone, so that they need no table and survive a restart.
+    """
+
+    def __init__(
+        self,
+        record: Any,
+        loop: Loop,
+        runs: LiveRuns,
+        engine: Engine,
+        jobs: JobMaker,
+        heartbeat_s: float,
+        missed: int,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._record, self._loop, self._runs, self._engine, self._jobs, self._clock = (
+            record,
+            loop,
+            runs,
+            engine,
+            jobs,
+            clock,
+        )
+        self.heartbeat_s, self._missed = heartbeat_s, missed
+
+    def hello(self, run_id: str, attempt: int, node: int) -> dict[str, Any]:
+        return self._tell(run_id, obs.AgentHello(attempt, node))
+
+    def running(self, run_id: str, attempt: int, node: int) -> None:
+        self._tell(run_id, obs.RanksRunning(attempt, node))
+
+    def outcome(self, run_id: str, attempt: int, node: int, body: Any) -> None:
+        outcome = read_outcome(body)
+        if outcome is None:
+            raise UserError(
+                f"{body!r:.200} is not an outcome: result must be completed, failed, canceled or lost."
+            )
+        self._tell(run_id, obs.RanksEnded(attempt, node, outcome))
+
+    def finished(self, run_id: str, attempt: int, node: int, body: Any) -> None:
+        warnings = body.get("warnings") if isinstance(body, dict) else None
+        self._tell(run_id, obs.Shipped(attempt, node, tuple(str(w) for w in warnings or ())))
+
+    def beat(self, run_id: str, attempt: int, node: int, body: Any) -> dict[str, Any]:
+        live = self._find(run_id, attempt, node)
+        live.heard[node] = self._clock()
+        samples = body.get("samples") if isinstance(body, dict) else None
+        if samples:
+            self._record.samples.add(run_id, node, samples)
+        if node in live.state.silent:
+            self._tell(run_id, obs.HeardAgain(attempt, node))
+        return {"cancel": live.state.stop}
+
+    def commands(self, run_id: str, attempt: int, node: int, after: int) -> list[dict[str, Any]]:
+        live = self._find(run_id, attempt, node)
+        if not live.state.stop or after >= 1:
+            return []
+        return [{"n": 1, "command": "cancel", "grace_s": self._jobs.grace_s(live.spec)}]
+
+    def look(self) -> None:
+        """Called every tick: who is silent, whose time to stop is over."""
+        now = self._clock()
+        limit = self._missed * self.heartbeat_s
+        for live in self._runs.all():
+            if live.cancel_deadline is not None and now >= live.cancel_deadline:
+                live.cancel_deadline = None
+                self._runs.observe(live.run_id, obs.CancelOverdue())
+            for node, state in enumerate(live.state.nodes):
+                silent_s = now - live.heard.setdefault(node, now)
+                if state.phase not in NodePhase.BUSY or node in live.state.silent or silent_s < limit:
+                    continue
+                if self._engine.is_alive(self._jobs.place(live, node)):
+                    self._runs.observe(
+                        live.run_id,
+                        obs.Silence(live.state.attempt, node, self._silence_words(node, silent_s)),
+                    )
+
+    def _silence_words(self, node: int, silent_s: float) -> str:
+        return (
+            f"the agent of node {node} is there but has not been heard of for {silent_s:.0f} s "
+            f"(settings missed_heartbeats={self._missed}, heartbeat_s={self.heartbeat_s:g})"
+        )
+
+    def _tell(self, run_id: str, seen: obs.NodeObservation) -> dict[str, Any]:
+        return self._loop.call(lambda: self._hear(run_id, seen))
+
+    def _hear(self, run_id: str, seen: obs.NodeObservation) -> dict[str, Any]:
+        live = self._find(run_id, seen.attempt, seen.node)
+        live.heard[seen.node] = self._clock()
+        if seen.node in live.state.silent and not isinstance(seen, obs.HeardAgain):
+            self._runs.apply(live, obs.HeardAgain(seen.attempt, seen.node))
+        self._runs.apply(live, seen)
+        return {"cancel": live.state.stop}
+
+    def _find(self, run_id: str, attempt: int, node: int) -> Live:
+        live = self._runs.get(run_id)
+        if live is None:
+            status = self._record.runs.get(run_id)["status"]
+            raise ConflictError(
+                f"Run '{run_id}' is {status}; attempt {attempt} is over.", details={"status": status}
+            )
+        nodes = live.state.nodes
+        if (
+            attempt != live.state.attempt
+            or not 0 <= node < len(nodes)
+            or nodes[node].phase == NodePhase.SHIPPED
+        ):
+            raise ConflictError(
+                f"Attempt {attempt}, node {node} of run '{run_id}' is over; it is at attempt "
+                f"{live.state.attempt}."
+            )
+        return live

@@ -1,0 +1,307 @@
+"""All compute targets of a workspace: created, resized, listed, and their nodes given to runs."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from rookery.engine.engines.base import Capacity, Engine
+from rookery.engine.machine import list_cpus
+from rookery.engine.outcome import Grant
+from rookery.engine.queue import Request, Target
+from rookery.engine.slots import Slots, gpus_per_node
+from rookery.errors import ComputeError, ComputeNotFoundError, ConflictError
+from rookery.record.clock import utc_now
+from rookery.spec.compute import LOCAL, ClusterSpec, check_cluster_spec
+from rookery.spec.names import check_compute_name
+from rookery.spec.plain import from_plain, to_plain
+
+__all__ = ["Computes", "Granted"]
+
+_CHANGEABLE = ("min_nodes", "max_nodes", "idle_seconds_before_scaledown", "tags", "description")
+
+
+@dataclass(frozen=True)
+class Granted:
+    """A run has got its nodes. `scaling` says that some had to be brought up, and is empty otherwise."""
+
+    run_id: str
+    grants: tuple[Grant, ...]
+    scaling: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+class Computes:
+    """The targets and the ledger of this machine's cores and GPUs, behind one short lock.
+
+    What a person decides (names, sizes) is stored in the record; which nodes are up is not: after a restart a
+    target has its
+    minimum, plus what running runs hold.
+    """
+
+    def __init__(
+        self, record: Any, engine: Engine, local_slots: int, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._record = record
+        self._engine = engine
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._slots: Slots | None = None
+        self._rows: dict[str, dict[str, Any]] = {}
+        self._targets: dict[str, Target] = {}
+        started = utc_now()
+        slots = local_slots or len(self.capacity_or_cpus().cpus)
+        local = ClusterSpec(
+            min_nodes=slots, max_nodes=slots, idle_seconds_before_scaledown=0, description="This machine"
+        )
+        self._add(LOCAL, local, {"created_utc": started, "modified_utc": started})
+        for row in record.compute.list():
+            self._add(row["name"], from_plain(ClusterSpec, row["spec"]), row)
+
+    def capacity_or_cpus(self) -> Capacity:
+        """What the machine has; while its GPUs are being counted, without them."""
+        return self._engine.capacity() or Capacity(list_cpus(), ())
+
+    # -- what people do --------------------------------------------------------------------------------------
+
+    def create(self, name: str, spec: ClusterSpec) -> dict[str, Any]:
+        check_compute_name(name)
+        self._check_spec(spec)
+        with self._lock:
+            if name in self._targets:
+                raise ConflictError(
+                    f"Compute target '{name}' exists already. Update it, or choose another name."
+                )
+            self._record.compute.put(name, to_plain(spec))
+            self._add(name, spec, self._record.compute.get(name))
+            return self._json(name)
+
+    def update(self, name: str, changes: dict[str, Any]) -> dict[str, Any]:
+        unknown = sorted(set(changes) - set(_CHANGEABLE))
+        if unknown:
+            raise ComputeError(
+                f"Compute target '{name}': {', '.join(unknown)} cannot be changed. Changeable: "
+                f"{', '.join(_CHANGEABLE)}."
+            )
+        with self._lock:
+            target = self._get(name)
+            if target.is_local:
+                raise ComputeError(
+                    "The target 'local' has a fixed size: set the setting local_slots "
+                    "(ROOKERY_LOCAL_SLOTS) instead."
+                )
+            given = {k: v for k, v in changes.items() if v is not None}
+            spec = from_plain(ClusterSpec, {**to_plain(target.spec), **given})
+            self._check_spec(spec)
+            self._record.compute.put(name, to_plain(spec))
+            self._rows[name] = self._record.compute.get(name)
+            target.resize(spec, self._clock(), utc_now())
+            return self._json(name)
+
+    def delete(self, name: str) -> None:
+        with self._lock:
+            target = self._get(name)
+            if target.is_local:
+                raise ComputeError("The target 'local' is this machine and cannot be deleted.")
+            busy = target.running_runs + [r.run_id for r in target.waiting]
+            if busy:
+                raise ConflictError(
+                    f"Compute target '{name}' has {len(busy)} runs ({', '.join(busy[:5])}). Cancel "
+                    "them or wait for them first."
+                )
+            self._record.compute.delete(name)
+            del self._targets[name], self._rows[name]
+
+    def get(self, name: str) -> dict[str, Any]:
+        with self._lock:
+            self._get(name)
+            return self._json(name)
+
+    def all(self) -> list[dict[str, Any]]:
+        with self._lock:
+            return [self._json(name) for name in self._targets]
+
+    def nodes(self, name: str) -> list[dict[str, Any]]:
+        with self._lock:
+            return [
+                {
+                    "id": n.id,
+                    "state": n.state,
+                    "address": "127.0.0.1",
+                    "run_id": n.run_id,
+                    "cpus": list(n.cpus),
+                    "gpus": list(n.gpus),
+                    "since_utc": n.since_utc,
+                }
+                for n in self._get(name).nodes.values()
+            ]
+
+    def spec(self, name: str) -> ClusterSpec:
+        with self._lock:
+            return self._get(name).spec
+
+    def names(self) -> list[str]:
+        with self._lock:
+            return list(self._targets)
+
+    def queued(self) -> int:
+        with self._lock:
+            return sum(len(t.waiting) for t in self._targets.values())
+
+    # -- what the controller does ----------------------------------------------------------------------------
+
+    def ask(self, name: str, request: Request) -> None:
+        """Let a run wait. ComputeNotFoundError when the target has gone meanwhile."""
+        with self._lock:
+            self._get(name).ask(request)
+
+    def leave(self, run_id: str) -> None:
+        with self._lock:
+            for target in self._targets.values():
+                target.leave(run_id)
+
+    def retake(self, name: str, run_id: str, grants: Iterable[Grant]) -> None:
+        """After a restart: a run that was found still holds these."""
+        grants = tuple(grants)
+        with self._lock:
+            target = self._targets.get(name)
+            if target is None:
+                return  # deleted by hand; the run ends by itself
+            self._ledger().retake(run_id, grants)
+            nodes = target.retake(run_id, [g.id for g in grants], self._clock(), utc_now())
+            for node, grant in zip(nodes, grants):
+                node.cpus, node.gpus = grant.cpus, grant.gpus
+
+    def release(self, run_id: str) -> None:
+        with self._lock:
+            if self._slots:
+                self._slots.give_back(run_id)
+            for target in self._targets.values():
+                target.leave(run_id)
+                target.give_back(run_id, self._clock(), utc_now())
+
+    def grant(self, parents: Callable[[str], Iterable[str]] = lambda run_id: ()) -> list[Granted]:
+        """Give out what can be given out now, in order."""
+        with self._lock:
+            if self._engine.capacity() is None:
+                return []
+            return [g for target in self._targets.values() for g in self._grant_from(target, parents)]
+
+    def waiting(self) -> list[tuple[str, str]]:
+        """Every waiting run with its present reason."""
+        with self._lock:
+            return [
+                (request.run_id, self._reason(target, request, i))
+                for target in self._targets.values()
+                for i, request in enumerate(target.waiting, start=1)
+            ]
+
+    def reason(self, run_id: str) -> str:
+        """Why a run waits; empty when it does not."""
+        with self._lock:
+            for target in self._targets.values():
+                for i, request in enumerate(target.waiting, start=1):
+                    if request.run_id == run_id:
+                        return self._reason(target, request, i)
+            return ""
+
+    def scale_down(self) -> list[str]:
+        """Let idle nodes go; the targets that became smaller."""
+        with self._lock:
+            return [t.name for t in self._targets.values() if not t.is_local and t.scale_down(self._clock())]
+
+    def next_scale_down(self) -> float | None:
+        """When to look again, on the clock given."""
+        with self._lock:
+            times = [t.next_scale_down() for t in self._targets.values() if not t.is_local]
+            return min((t for t in times if t is not None), default=None)
+
+    # -- inside ----------------------------------------------------------------------------------------------
+
+    def _reason(self, target: Target, request: Request, position: int) -> str:
+        if self._engine.capacity() is None:
+            return "waits until the GPUs of this machine are counted"
+        return target.reason(request, position)
+
+    def _grant_from(self, target: Target, parents: Callable[[str], Iterable[str]]) -> Iterable[Granted]:
+        ledger = self._ledger()
+        while True:
+            wish = target.next_wish()
+            if wish is None:
+                return
+            before = len(target.nodes)
+            nodes = target.take(wish, self._clock(), utc_now())
+            total = len(ledger.capacity.gpus)
+            # 'local' is what a plain `python train.py` would see: every GPU.
+            gpus = (
+                total
+                if target.is_local
+                else gpus_per_node(total, target.spec.gpus_per_node, target.spec.max_nodes)
+            )
+            grants = ledger.take(wish.request.run_id, [n.id for n in nodes], target.spec.cpus_per_node, gpus)
+            for node, grant in zip(nodes, grants):
+                node.cpus, node.gpus = grant.cpus, grant.gpus
+            scaling = ""
+            if wish.new_nodes and not target.is_local:
+                scaling = f"'{target.name}' scales from {before} to {len(target.nodes)} nodes"
+            shared = ledger.sharing(wish.request.run_id, ignore=parents(wish.request.run_id))
+            yield Granted(wish.request.run_id, tuple(grants), scaling, tuple(shared))
+
+    def _ledger(self) -> Slots:
+        capacity = self._engine.capacity()
+        if self._slots is None:
+            self._slots = Slots(capacity or self.capacity_or_cpus())
+        elif capacity is not None and capacity != self._slots.capacity:
+            self._slots.capacity = capacity  # the GPUs have been counted since a running run was found again
+        return self._slots
+
+    def _add(self, name: str, spec: ClusterSpec, row: dict[str, Any]) -> None:
+        self._targets[name] = Target(name, spec, self._clock(), utc_now())
+        self._rows[name] = row
+
+    def _get(self, name: str) -> Target:
+        if name not in self._targets:
+            raise ComputeNotFoundError(
+                f"Compute target '{name}' does not exist. Known: {', '.join(self._targets)}. Create "
+                f"it with `rookery compute create {name}`."
+            )
+        return self._targets[name]
+
+    def _check_spec(self, spec: ClusterSpec) -> None:
+        check_cluster_spec(spec)
+        if spec.engine != "embedded":
+            raise ComputeError(f"engine={spec.engine!r} does not exist. Known: embedded.")
+        self._engine.check(min(1, spec.max_nodes), spec)
+
+    def _json(self, name: str) -> dict[str, Any]:
+        target, row = self._targets[name], self._rows[name]
+        states = dict.fromkeys(("idle", "leaving", "preempted", "preparing", "running", "unusable"), 0)
+        for node in target.nodes.values():
+            states[node.state] += 1
+        return {
+            "name": name,
+            "kind": LOCAL if target.is_local else "cluster",
+            "spec": to_plain(target.spec),
+            "provisioning_state": "Succeeded",
+            "allocation_state": "Steady",
+            "created_utc": row["created_utc"],
+            "modified_utc": row["modified_utc"],
+            "current_nodes": len(target.nodes),
+            "target_nodes": len(target.nodes),
+            "node_states": states,
+            "warnings": self._warnings(target),
+            "queued_runs": len(target.waiting),
+            "running_runs": len(target.running_runs),
+        }
+
+    def _warnings(self, target: Target) -> list[str]:
+        cores = len(self.capacity_or_cpus().cpus)
+        if target.is_local or target.spec.max_nodes <= cores:
+            return []
+        return [
+            f"'{target.name}' may have {target.spec.max_nodes} nodes, but this machine has {cores} "
+            "cores: nodes in use together share them."
+        ]

@@ -1,0 +1,252 @@
+"""The controller: sees what happens to runs, asks the lifecycle what follows, stores that, and has it
+done."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from typing import Any, Optional
+
+from rookery.engine import observations as obs
+from rookery.engine.agents import AgentDesk
+from rookery.engine.checks import check_feasible
+from rookery.engine.compute import Computes
+from rookery.engine.engines import Death, EmbeddedEngine, Engine
+from rookery.engine.live import Live, LiveRuns
+from rookery.engine.loop import Loop
+from rookery.engine.performer import Performer
+from rookery.engine.placement import JobMaker
+from rookery.engine.recovery import find_live_runs, last_words, outcome_on_disk
+from rookery.errors import ConflictError, UserError
+from rookery.settings import get_setting
+from rookery.spec.compute import ClusterSpec
+from rookery.spec.paths import WorkspacePaths
+from rookery.spec.run import RunKind, RunSpec
+from rookery.spec.status import RunStatus
+
+__all__ = ["Controller"]
+
+log = logging.getLogger(__name__)
+TICK_S = 1.0
+REASONS_PER_TICK = (
+    25  # with hundreds of waiting runs their places in the queue are written in turn, not all at once
+)
+_REPORTED = {
+    s.value: s for s in (RunStatus.RUNNING, RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELED)
+}
+
+
+def _ensure_payload(paths: WorkspacePaths) -> str:
+    from rookery.engine.payload import ensure_payload
+
+    return ensure_payload(paths)
+
+
+class Controller:
+    """Owns every run that is not over, and all compute targets.
+
+    Promises: one thread changes runs, each step is stored before anything is done about it, and everything
+    that is done can be
+    done again, so a keeper that is killed at any moment is followed by one that carries on. No public call
+    blocks on slow
+    work; calls of agents return when their consequence is stored.
+    """
+
+    def __init__(
+        self,
+        record: Any,
+        paths: WorkspacePaths,
+        *,
+        engine: Optional[Engine] = None,
+        ensure_payload: Callable[[WorkspacePaths], str] = _ensure_payload,
+    ) -> None:
+        self._record = record
+        self._engine = engine or EmbeddedEngine()
+        self._loop = Loop(self._tick)
+        self._computes = Computes(record, self._engine, get_setting("local_slots", paths.root))
+        jobs = self._jobs = JobMaker(record, paths, self._engine, ensure_payload)
+        self._runs = LiveRuns(record, lambda live, action: self._performer.do(live, action))
+        self._performer = Performer(
+            record,
+            self._computes,
+            self._engine,
+            jobs,
+            follow_up=self._follow_up,
+            post=self._post,
+            get_live=self._runs.get,
+        )
+        heartbeat_s = get_setting("heartbeat_s", paths.root)
+        missed = get_setting("missed_heartbeats", paths.root)
+        self._desk = AgentDesk(record, self._loop, self._runs, self._engine, jobs, heartbeat_s, missed)
+        self._tick_s = min(TICK_S, heartbeat_s)
+
+    def start(self) -> None:
+        """Take up every run that is not over, then go on."""
+        self._engine.start(self._agent_died)
+        for live in find_live_runs(self._record, self._runs):
+            self._runs.observe(live.run_id, obs.Recovered())
+        self._engine.when_counted(lambda: self._loop.post(self._performer.give_out_nodes))
+        self._loop.start()
+
+    def stop(self) -> None:
+        """Stop, and leave agents alone."""
+        self._loop.stop()
+        self._engine.stop()
+        self._performer.stop()
+
+    # -- runs ------------------------------------------------------------------------------------------------
+
+    def check(self, spec: RunSpec) -> None:
+        """Raise ComputeError, ComputeNotFoundError, RunConfigError or UnsupportedError for what can never
+        run."""
+        check_feasible(spec, self._computes, self._engine)
+
+    def submitted(self, run_id: str) -> None:
+        """The record has a new run. Told twice it is taken up once."""
+        self._loop.call(lambda: self._take_up(run_id))
+
+    def cancel(self, run_id: str) -> None:
+        """Stop a run; harmless when it is over. Returns when the wish is stored."""
+        self._loop.call(lambda: self._see(run_id, obs.CancelRequested(), lenient=True))
+
+    def report_status(self, run_id: str, status: str, error: Optional[dict[str, Any]] = None) -> None:
+        """What the owner of a child or interactive run says of it.
+
+        Raises:
+            ConflictError: the run is over, or its status belongs to its agent.
+        """
+        if status not in _REPORTED:
+            raise UserError(f"status={status!r} cannot be set. Allowed: {', '.join(_REPORTED)}.")
+        self._loop.call(lambda: self._see(run_id, obs.StatusReported(_REPORTED[status], error)))
+
+    def counts(self) -> dict[str, int]:
+        """How many runs are not over, how many of them wait, how many have agents. Children count with their
+        parents."""
+        states = [live.state for live in self._runs.all()]
+        running = sum(1 for s in states if s.nodes)
+        return {"live_runs": len(states), "queued_runs": len(states) - running, "running_runs": running}
+
+    # -- agents ----------------------------------------------------------------------------------------------
+
+    def agent_hello(self, run_id: str, attempt: int, node: int, body: dict[str, Any]) -> dict[str, Any]:
+        return self._desk.hello(run_id, attempt, node)
+
+    def agent_running(self, run_id: str, attempt: int, node: int, body: dict[str, Any]) -> None:
+        self._desk.running(run_id, attempt, node)
+
+    def agent_beat(self, run_id: str, attempt: int, node: int, body: dict[str, Any]) -> dict[str, Any]:
+        return self._desk.beat(run_id, attempt, node, body)
+
+    def agent_outcome(self, run_id: str, attempt: int, node: int, outcome: dict[str, Any]) -> None:
+        self._desk.outcome(run_id, attempt, node, outcome)
+
+    def agent_finished(self, run_id: str, attempt: int, node: int, body: dict[str, Any]) -> None:
+        self._desk.finished(run_id, attempt, node, body)
+
+    def commands(self, run_id: str, attempt: int, node: int, after: int) -> list[dict[str, Any]]:
+        """What an agent is to do that it has not been told yet. Never blocks."""
+        return self._desk.commands(run_id, attempt, node, after)
+
+    # -- compute ---------------------------------------------------------------------------------------------
+
+    def create_compute(self, name: str, spec: ClusterSpec) -> dict[str, Any]:
+        return self._computes.create(name, spec)
+
+    def compute(self, name: str) -> dict[str, Any]:
+        return self._computes.get(name)
+
+    def computes(self) -> list[dict[str, Any]]:
+        return self._computes.all()
+
+    def update_compute(self, name: str, changes: dict[str, Any]) -> dict[str, Any]:
+        changed = self._computes.update(name, changes)
+        self._loop.post(self._performer.give_out_nodes)
+        return changed
+
+    def delete_compute(self, name: str) -> None:
+        self._computes.delete(name)
+
+    def nodes(self, name: str) -> list[dict[str, Any]]:
+        return self._computes.nodes(name)
+
+    # -- in the thread ---------------------------------------------------------------------------------------
+
+    def _take_up(self, run_id: str) -> None:
+        if self._runs.get(run_id) is not None:
+            return
+        run = self._record.runs.get(run_id)
+        if run["kind"] == RunKind.CHILD or RunStatus(run["status"]).is_terminal:
+            return
+        live = self._runs.add(run, self._record.runs.state(run_id))
+        self._runs.observe(live.run_id, obs.Submitted())
+
+    def _see(self, run_id: str, seen: obs.Observation, lenient: bool = False) -> None:
+        live = self._runs.get(run_id) or self._without_agent(run_id)
+        if live is None:
+            if lenient:
+                return
+            raise ConflictError(
+                f"Run '{run_id}' is {self._record.runs.get(run_id)['status']} already; its status "
+                "cannot change."
+            )
+        if isinstance(seen, obs.StatusReported) and live.spec.kind == RunKind.SCRIPT:
+            raise ConflictError(
+                f"Run '{run_id}' was submitted: its status is what its agent sees. Stop it with cancel."
+            )
+        self._runs.apply(live, seen)
+
+    def _without_agent(self, run_id: str) -> Optional[Live]:
+        """A run that is not in the table: a child, or one that was created and not handed over yet. None: it
+        is over."""
+        run = self._record.runs.get(run_id)
+        if RunStatus(run["status"]).is_terminal:
+            return None
+        if run["kind"] == RunKind.CHILD:
+            return self._runs.temporary(run)
+        return self._runs.add(run, self._record.runs.state(run_id))
+
+    def _agent_died(self, death: Death) -> None:
+        """In a thread of the engine."""
+        place = death.place
+
+        def tell() -> None:
+            if self._runs.get(place.run_id) is None:
+                return
+            outcome, words = outcome_on_disk(place.paths), last_words(place.paths)
+            seen = obs.AgentLost(
+                place.attempt, place.node, death.words, outcome, death.signal, death.exit_code, words
+            )
+            self._runs.observe(place.run_id, seen)
+
+        self._loop.post(tell)
+
+    def _follow_up(self, run_id: str, seen: obs.Observation) -> None:
+        self._loop.follow_up(lambda: self._runs.observe(run_id, seen))
+
+    def _post(self, run_id: str, seen: obs.Observation) -> None:
+        self._loop.post(lambda: self._runs.observe(run_id, seen))
+
+    def _tick(self) -> Optional[float]:
+        """What needs the clock; returns when to be called again."""
+        self._desk.look()
+        self._runs.retry_unstored()
+        self._refresh_reasons()
+        if self._computes.scale_down():
+            self._record.bell.ring("compute")
+        if self._runs.all():
+            return time.monotonic() + self._tick_s
+        return self._computes.next_scale_down()
+
+    def _refresh_reasons(self) -> None:
+        """Write the reasons that have changed, at most one a second per run and a few at a time, the oldest
+        first."""
+        now = time.monotonic()
+        stale = []
+        for run_id, reason in self._computes.waiting():
+            live = self._runs.get(run_id)
+            if live is not None and live.state.reason != reason and now - live.reason_written >= TICK_S:
+                stale.append((live.reason_written, run_id, reason, live))
+        for _written, run_id, reason, live in sorted(stale, key=lambda s: s[0])[:REASONS_PER_TICK]:
+            live.reason_written = now
+            self._runs.observe(run_id, obs.Waiting(reason))

@@ -1,0 +1,125 @@
+"""The seam between the controller and the machines."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Optional
+
+from rookery.spec.compute import ClusterSpec
+from rookery.spec.paths import NodePaths
+
+__all__ = ["Capacity", "Death", "Engine", "Place"]
+
+
+@dataclass(frozen=True)
+class Place:
+    """One node's share of one attempt: where an agent runs or shall run. `root` is NodePaths.root, with
+    job.json in it."""
+
+    run_id: str
+    attempt: int
+    node: int
+    root: str
+
+    @property
+    def paths(self) -> NodePaths:
+        return NodePaths(self.root)
+
+
+@dataclass(frozen=True)
+class Death:
+    """An agent's process is gone. Exit code and signal are None where the engine cannot know them (adopted
+    agents)."""
+
+    place: Place
+    exit_code: Optional[int] = None
+    signal: Optional[str] = None
+
+    @property
+    def words(self) -> str:
+        if self.signal:
+            return f"The agent of node {self.place.node} was killed by {self.signal}."
+        if self.exit_code is not None:
+            return f"The agent of node {self.place.node} ended with exit code {self.exit_code}."
+        return (
+            f"The agent of node {self.place.node} is gone; how it ended is not known, because "
+            "the keeper was restarted meanwhile."
+        )
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """What the engine's machines have: core numbers and GPU indices (of this machine, for the embedded
+    engine)."""
+
+    cpus: tuple[int, ...]
+    gpus: tuple[int, ...]
+
+
+class Engine(abc.ABC):
+    """Places agents and notices dead ones. It knows nothing of runs' status, ranks, logs or environments.
+
+    Promises:
+    - `place` starts all agents of a gang or none: when it raises, none is left running and no death is told.
+    - Agents outlive the engine: `stop`, or the death of this process, leaves them running.
+    - Every agent that was placed or adopted and then ends is told to `on_death` once, soon (a second at
+      most), from a
+      thread of the engine; never from inside a call of the engine, and never after `stop` has returned.
+    - A process id that has been reused is never taken for an agent, and never signalled.
+    - `adopt` finds agents that an earlier engine placed, even one that died between starting an agent and
+      telling anybody.
+    - `kill` and `sweep` may be called for what is gone already, and any number of times.
+    - Thread-safe. No call waits for an agent to do something.
+    """
+
+    name = ""
+
+    @abc.abstractmethod
+    def start(self, on_death: Callable[[Death], None]) -> None:
+        """Begin to watch."""
+
+    @abc.abstractmethod
+    def stop(self) -> None:
+        """Watch no more; agents are left alone."""
+
+    @abc.abstractmethod
+    def capacity(self) -> Optional[Capacity]:
+        """What there is to give out, or None while it is being counted; `when_counted` then tells."""
+
+    @abc.abstractmethod
+    def when_counted(self, callback: Callable[[], None]) -> None:
+        """Call back once the capacity is known (at once if it is)."""
+
+    @abc.abstractmethod
+    def check(self, node_count: int, spec: ClusterSpec) -> None:
+        """Refuse what this engine's machines can never hold.
+
+        Raises:
+            ComputeError: names what was asked for and what would fit.
+        """
+
+    @abc.abstractmethod
+    def place(self, gang: Sequence[Place]) -> None:
+        """Start one agent per place, each with the job.json that lies there.
+
+        Raises:
+            ComputeError: it could not; says why.
+        """
+
+    @abc.abstractmethod
+    def adopt(self, places: Iterable[Place]) -> set[Place]:
+        """Those of the places whose agent is alive; they are watched from now on."""
+
+    @abc.abstractmethod
+    def is_alive(self, place: Place) -> bool:
+        """Whether the agent of a place that is being watched still runs."""
+
+    @abc.abstractmethod
+    def kill(self, place: Place) -> None:
+        """End the agent of a place by force. Its death is told like any other."""
+
+    @abc.abstractmethod
+    def sweep(self, place: Place) -> list[int]:
+        """Kill what a dead agent has left running of its node's ranks; the process ids that were killed."""

@@ -1,0 +1,139 @@
+"""From a run to what its agents are told: job.json. Pure, except for writing the file."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import Optional
+
+from rookery.engine.outcome import Grant
+from rookery.engine.variables import Surroundings, rank_variables
+from rookery.environments import BuiltEnvironment
+from rookery.errors import RookeryError
+from rookery.spec.job import Job, KeeperAddress, RankJob
+from rookery.spec.logs import driver_log_name
+from rookery.spec.paths import NodePaths, WorkspacePaths
+from rookery.spec.plain import from_plain, to_plain
+from rookery.spec.run import RunKind, RunSpec
+
+__all__ = ["JobLimits", "as_finisher", "make_job", "read_job", "write_job"]
+
+
+@dataclasses.dataclass(frozen=True)
+class JobLimits:
+    """Settings that an agent goes by."""
+
+    cancel_grace_s: float
+    heartbeat_s: float
+    keep_work: bool = False
+
+
+def make_job(
+    paths: WorkspacePaths,
+    spec: RunSpec,
+    attempt: int,
+    node: int,
+    grants: Sequence[Grant],
+    built: BuiltEnvironment,
+    around: Surroundings,
+    agent_token: str,
+    socket: str,
+    limits: JobLimits,
+    watched_folder: str = "",
+) -> Job:
+    """One node's share of an attempt. `grants` has one entry per node of the gang; none for interactive
+    runs."""
+    node_paths = paths.attempt(spec.run_id, attempt).node(node)
+    watches = spec.kind == RunKind.INTERACTIVE
+    per_node = 1 if watches else spec.processes_per_node
+    world_size = per_node * max(1, len(grants))
+    grant = grants[node] if grants else Grant("")
+    ranks = tuple(
+        _rank_job(
+            spec, attempt, node, node * per_node + i, i, world_size, node_paths, socket, grant, built, around
+        )
+        for i in range(per_node)
+    )
+    return Job(
+        run_id=spec.run_id,
+        attempt=attempt,
+        node=node,
+        mode="watch" if watches else "run",
+        token=agent_token,
+        keeper=KeeperAddress(endpoint_file=paths.endpoint, start_command=start_command(paths)),
+        world_size=world_size,
+        ranks=ranks,
+        snapshot_id=spec.snapshot_id,
+        content_root=paths.content,
+        payload_root=around.payload,
+        work=watched_folder if watches else node_paths.work(spec.run_id),
+        watched_pid=spec.watched.pid if spec.watched else 0,
+        watched_start_ticks=spec.watched.start_ticks if spec.watched else 0,
+        collect_outputs=spec.collect_outputs,
+        watch_folders=spec.watch_folders,
+        max_duration_s=None if watches else spec.max_duration_s,
+        cancel_grace_s=limits.cancel_grace_s if spec.cancel_grace_s is None else spec.cancel_grace_s,
+        heartbeat_s=limits.heartbeat_s,
+        keep_work=limits.keep_work,
+        socket=socket,
+    )
+
+
+def as_finisher(job: Job) -> Job:
+    """The same share, for an agent that only ships what is on disk."""
+    return dataclasses.replace(job, mode="finish")
+
+
+def start_command(paths: WorkspacePaths) -> tuple[str, ...]:
+    """How an agent on this machine gets a keeper when none answers."""
+    return (sys.executable, "-E", "-s", "-m", "rookery.client.start", paths.root)
+
+
+def write_job(node_paths: NodePaths, job: Job) -> None:
+    """job.json, whole or not at all; readable by its owner only, because tokens are in it."""
+    os.makedirs(node_paths.root, exist_ok=True)
+    temporary = node_paths.job + ".new"
+    with open(temporary, "w", encoding="utf-8", opener=lambda p, flags: os.open(p, flags, 0o600)) as f:
+        json.dump(to_plain(job), f)
+    os.replace(temporary, node_paths.job)
+
+
+def read_job(node_paths: NodePaths) -> Optional[Job]:
+    try:
+        with open(node_paths.job, encoding="utf-8") as f:
+            return from_plain(Job, json.load(f))
+    except (OSError, ValueError, RookeryError):
+        return None
+
+
+def _rank_job(
+    spec: RunSpec,
+    attempt: int,
+    node: int,
+    rank: int,
+    local_rank: int,
+    world_size: int,
+    node_paths: NodePaths,
+    socket: str,
+    grant: Grant,
+    built: BuiltEnvironment,
+    around: Surroundings,
+) -> RankJob:
+    variables = rank_variables(
+        spec, attempt, node, rank, world_size, node_paths, socket, grant, built, around
+    )
+    argv: tuple[str, ...] = ()
+    if spec.script:
+        argv = (built.python, spec.script, *spec.arguments)
+    return RankJob(
+        rank=rank,
+        local_rank=local_rank,
+        argv=argv,
+        shell=spec.command or "",
+        variables=variables,
+        cpus=grant.cpus,
+        log_name="" if spec.kind == RunKind.INTERACTIVE else driver_log_name(rank, world_size),
+    )

@@ -1,0 +1,141 @@
+"""The runs that are not over: each step is computed, stored, and only then acted upon."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Optional
+
+from rookery.engine.actions import Action, End, Warn
+from rookery.engine.observations import Observation
+from rookery.engine.run_state import RunState, first_state, load_state, store_state
+from rookery.engine.state import step
+from rookery.errors import ConflictError, RunNotFoundError
+from rookery.spec.cause import CauseKind
+from rookery.spec.plain import from_plain
+from rookery.spec.run import RunSpec
+from rookery.spec.status import RunStatus
+
+__all__ = ["Live", "LiveRuns"]
+
+log = logging.getLogger(__name__)
+RETRY_S = 1.0
+
+
+@dataclass
+class Live:
+    """One run that is not over. Only the controller's thread writes; `state` is immutable, so anybody may
+    read it."""
+
+    spec: RunSpec
+    state: RunState
+    heard: dict[int, float] = field(default_factory=dict)  # node → when its agent was last heard of
+    cancel_deadline: Optional[float] = None
+    reason_written: float = 0.0
+
+    @property
+    def run_id(self) -> str:
+        return self.spec.run_id
+
+
+class LiveRuns:
+    """The table of live runs, and the one place where a run is moved on."""
+
+    def __init__(
+        self, record: Any, do: Callable[[Live, Action], None], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._record = record
+        self._do = do
+        self._clock = clock
+        self._live: dict[str, Live] = {}
+        self._unstored: list[tuple[float, str, Observation]] = []
+
+    def get(self, run_id: str) -> Optional[Live]:
+        return self._live.get(run_id)
+
+    def all(self) -> list[Live]:
+        return list(self._live.values())
+
+    def add(self, run: dict[str, Any], stored: Optional[dict[str, Any]]) -> Live:
+        """Take a run of the record into the table."""
+        spec = from_plain(RunSpec, run["spec"])
+        state = load_state(stored) if stored else first_state(spec)
+        live = self._live[spec.run_id] = Live(spec, state)
+        return live
+
+    def temporary(self, run: dict[str, Any]) -> Live:
+        """A run without an agent (kind child), looked at for one step."""
+        spec = from_plain(RunSpec, run["spec"])
+        return Live(spec, RunState(kind=spec.kind, status=RunStatus(run["status"]), attempt=run["attempt"]))
+
+    def observe(self, run_id: str, seen: Observation) -> None:
+        """Move a run on. When the record cannot store the step now (a full disk) it is tried again later."""
+        live = self._live.get(run_id)
+        if live is None:
+            return
+        try:
+            self.apply(live, seen)
+        except Exception:
+            log.exception("Run %s: %r could not be stored; it is tried again", run_id, seen)
+            self._unstored.append((self._clock() + RETRY_S, run_id, seen))
+
+    def apply(self, live: Live, seen: Observation) -> None:
+        """Compute, store, act. Raises what the record raises; then nothing has changed.
+
+        Raises:
+            ConflictError: the record says that the run is over.
+        """
+        new, todo = step(live.state, seen)
+        warnings = [a.text for a in todo if isinstance(a, Warn)]
+        if new != live.state or warnings:
+            try:
+                self._store(live, new, warnings)
+            except (ConflictError, RunNotFoundError):
+                # Ended by another way (as the child of a run that ended, or deleted): everything of it is let
+                # go.
+                self._do(live, End())
+                self._live.pop(live.run_id, None)
+                raise
+        live.state = new
+        if new.status.is_terminal:
+            self._live.pop(live.run_id, None)
+        for action in todo:
+            if not isinstance(action, Warn):
+                self._do(live, action)
+
+    def retry_unstored(self) -> Optional[float]:
+        """Try again what could not be stored; when to look again, or None."""
+        now = self._clock()
+        due = [entry for entry in self._unstored if entry[0] <= now]
+        self._unstored = [entry for entry in self._unstored if entry[0] > now]
+        for _when, run_id, seen in due:
+            self.observe(run_id, seen)
+        return min((entry[0] for entry in self._unstored), default=None)
+
+    def _store(self, live: Live, new: RunState, warnings: list[str]) -> None:
+        self._record.runs.advance(
+            live.run_id,
+            status=new.status,
+            reason=new.reason,
+            attempt=new.attempt,
+            state=store_state(new),
+            error=self._error(live.run_id, new),
+            warnings=warnings,
+        )
+
+    def _error(self, run_id: str, new: RunState) -> Optional[dict[str, Any]]:
+        """The cause to show. What the script itself said with `run.fail` is better than "exit code 1"."""
+        cause = new.cause if new.status is RunStatus.FAILED else None
+        if cause is None or cause.get("kind") != CauseKind.USER_ERROR or cause.get("exception"):
+            return cause
+        said = self._record.runs.get(run_id).get("error")
+        if not said or not said.get("summary"):
+            return cause
+        return {
+            **cause,
+            "summary": said["summary"],
+            "exception": said.get("exception"),
+            "traceback": said.get("traceback") or cause.get("traceback"),
+        }

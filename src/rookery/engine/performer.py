@@ -1,0 +1,240 @@
+"""Does what the lifecycle wants done. Every action may come twice, because a keeper can die between storing
+and doing."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Optional
+
+from rookery import environments
+from rookery.engine import actions as act
+from rookery.engine import observations as obs
+from rookery.engine.compute import Computes
+from rookery.engine.engines.base import Engine, Place
+from rookery.engine.jobs import as_finisher, read_job, write_job
+from rookery.engine.live import Live
+from rookery.engine.placement import JobMaker
+from rookery.engine.queue import Request
+from rookery.engine.recovery import outcome_on_disk, was_started
+from rookery.engine.run_state import NodePhase
+from rookery.engine.verdict import environment_cause
+from rookery.errors import ComputeNotFoundError, RookeryError
+from rookery.spec.compute import LOCAL
+from rookery.spec.logs import BUILD_LOG
+from rookery.spec.run import RunKind
+
+__all__ = ["CANCEL_SLACK_S", "Performer"]
+
+log = logging.getLogger(__name__)
+CANCEL_SLACK_S = 20.0
+Tell = Callable[[str, obs.Observation], None]
+
+
+class Performer:
+    """One method per action, called in the controller's thread only; slow ones go to workers that tell when
+    they are done.
+
+    Args:
+        follow_up: tell of something seen here, to be handled right after this.
+        post: the same, from any thread.
+        get_live: the live run of an id, for looking at parents.
+    """
+
+    def __init__(
+        self,
+        record: Any,
+        computes: Computes,
+        engine: Engine,
+        jobs: JobMaker,
+        follow_up: Tell,
+        post: Tell,
+        get_live: Callable[[str], Optional[Live]],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._record, self._computes, self._engine, self._jobs = record, computes, engine, jobs
+        self._follow_up, self._post, self._get_live, self._clock = follow_up, post, get_live, clock
+        self._workers = ThreadPoolExecutor(max_workers=4, thread_name_prefix="rookery-prepare")
+
+    def stop(self) -> None:
+        self._workers.shutdown(wait=False, cancel_futures=True)
+
+    def do(self, live: Live, action: act.Action) -> None:
+        _DO[type(action)](self, live, action)
+
+    # -- environment and queue -------------------------------------------------------------------------------
+
+    def _prepare_environment(self, live: Live, _action: act.PrepareEnvironment) -> None:
+        built = environments.prepared(live.spec.environment)
+        if built and self._jobs.has_payload():
+            self._follow_up(live.run_id, obs.EnvironmentReady(built))
+            return
+        if built is None:
+            words = f"environment '{live.spec.environment.name}' is being prepared"
+            self._follow_up(live.run_id, obs.EnvironmentBuilding(words))
+        self._workers.submit(self._prepare, live)
+
+    def _prepare(self, live: Live) -> None:
+        """In a worker thread."""
+        run_id, spec = live.run_id, live.spec.environment
+        try:
+            built = environments.prepare(spec, lambda data: self._append_build_log(run_id, data))
+            self._jobs.get_payload()
+        except RookeryError as error:
+            self._post(run_id, obs.EnvironmentFailed(environment_cause(error.message)))
+        except Exception as error:
+            log.exception("Run %s: its environment could not be prepared", run_id)
+            self._post(
+                run_id,
+                obs.EnvironmentFailed(
+                    environment_cause(f"Environment '{spec.name}' could not be prepared: {error!r}.")
+                ),
+            )
+        else:
+            self._post(run_id, obs.EnvironmentReady(built))
+
+    def _append_build_log(self, run_id: str, data: bytes) -> None:
+        self._record.logs.append(run_id, BUILD_LOG, self._record.logs.size(run_id, BUILD_LOG), data)
+
+    def _enqueue(self, live: Live, _action: act.Enqueue) -> None:
+        nested = live.spec.compute == LOCAL and any(True for _ in self._holding_parents(live.run_id))
+        try:
+            self._computes.ask(live.spec.compute, Request(live.run_id, live.spec.node_count, nested))
+        except ComputeNotFoundError as error:
+            self._follow_up(
+                live.run_id, obs.Waiting(f"waits for '{live.spec.compute}', which is gone: {error.message}")
+            )
+            return
+        self.give_out_nodes()
+        reason = self._computes.reason(live.run_id)
+        if reason:
+            live.reason_written = self._clock()
+            self._follow_up(live.run_id, obs.Waiting(reason))
+
+    def _leave_queue(self, live: Live, _action: act.LeaveQueue) -> None:
+        self._computes.leave(live.run_id)
+        self.give_out_nodes()
+
+    def _release_nodes(self, live: Live, _action: act.ReleaseNodes) -> None:
+        self._computes.release(live.run_id)
+        self.give_out_nodes()
+
+    def give_out_nodes(self) -> None:
+        """Let whoever's turn it is have what is free."""
+        granted = self._computes.grant(parents=self._holding_parents)
+        for one in granted:
+            if one.scaling:
+                self._follow_up(one.run_id, obs.Scaling(one.scaling))
+            self._follow_up(one.run_id, obs.NodesGranted(one.grants, one.warnings))
+        if granted:
+            self._record.bell.ring("compute")
+
+    def _holding_parents(self, run_id: str) -> Iterable[str]:
+        """Runs above this one that hold nodes: they may be waiting for it."""
+        live = self._get_live(run_id)
+        seen = {run_id}
+        while live is not None and live.spec.parent_id and live.spec.parent_id not in seen:
+            seen.add(live.spec.parent_id)
+            live = self._get_live(live.spec.parent_id)
+            if live is not None and live.state.holding:
+                yield live.run_id
+
+    # -- agents ----------------------------------------------------------------------------------------------
+
+    def _place_agents(self, live: Live, action: act.PlaceAgents) -> None:
+        places = [
+            self._jobs.place(live, i) for i, n in enumerate(live.state.nodes) if n.phase == NodePhase.PLACED
+        ]
+        self._launch(live, action.attempt, places)
+
+    def _launch(self, live: Live, attempt: int, places: list[Place]) -> None:
+        try:
+            for place in places:
+                write_job(place.paths, self._jobs.make(live, place.node))
+                live.heard[place.node] = self._clock()
+            self._engine.place(places)
+        except Exception as error:
+            log.exception("Run %s: its agents could not be started", live.run_id)
+            self._follow_up(
+                live.run_id, obs.PlacementFailed(attempt, f"Its agents could not be started: {error}")
+            )
+        else:
+            self._follow_up(live.run_id, obs.AgentsPlaced(attempt))
+
+    def _adopt_agents(self, live: Live, action: act.AdoptAgents) -> None:
+        if live.state.holding:
+            self._computes.retake(live.spec.compute, live.run_id, live.state.grants)
+        places = [
+            self._jobs.place(live, i) for i, n in enumerate(live.state.nodes) if n.phase != NodePhase.SHIPPED
+        ]
+        alive = self._engine.adopt(places)
+        fresh = []
+        for place in places:
+            live.heard[place.node] = self._clock()
+            if place in alive:
+                continue
+            if (
+                action.launch
+                and live.state.nodes[place.node].phase == NodePhase.PLACED
+                and not was_started(place.paths)
+            ):
+                fresh.append(place)
+            else:
+                words = f"The agent of node {place.node} ended while the keeper was away."
+                self._follow_up(
+                    live.run_id,
+                    obs.AgentLost(action.attempt, place.node, words, outcome_on_disk(place.paths)),
+                )
+        if fresh:
+            self._launch(live, action.attempt, fresh)
+
+    def _send_cancel(self, live: Live, action: act.SendCancel) -> None:
+        live.cancel_deadline = self._clock() + self._jobs.grace_s(live.spec) + CANCEL_SLACK_S
+        for node in range(len(live.state.nodes)):
+            self._record.bell.ring(f"commands/{live.run_id}/{action.attempt}/{node}")
+
+    def _kill_agent(self, live: Live, action: act.KillAgent) -> None:
+        self._engine.kill(self._jobs.place(live, action.node))
+
+    def _sweep_leftovers(self, live: Live, action: act.SweepLeftovers) -> None:
+        killed = self._engine.sweep(self._jobs.place(live, action.node))
+        if killed:
+            log.info("Run %s: killed %d processes that its dead agent had left", live.run_id, len(killed))
+
+    def _start_finisher(self, live: Live, action: act.StartFinisher) -> None:
+        place = self._jobs.place(live, action.node)
+        if self._engine.adopt([place]):
+            return  # a keeper that died right here had started it
+        try:
+            write_job(place.paths, as_finisher(read_job(place.paths) or self._jobs.make(live, place.node)))
+            live.heard[place.node] = self._clock()
+            self._engine.place([place])
+        except Exception as error:
+            log.exception("Run %s: what it left cannot be shipped", live.run_id)
+            self._follow_up(
+                live.run_id,
+                obs.AgentLost(action.attempt, action.node, f"No agent could be started to store it: {error}"),
+            )
+
+    def _end(self, live: Live, _action: act.End) -> None:
+        self._computes.release(live.run_id)
+        if live.spec.kind != RunKind.CHILD:
+            self._jobs.forget(live)
+            self.give_out_nodes()
+
+
+_DO: dict[type, Callable[[Performer, Live, Any], None]] = {
+    act.PrepareEnvironment: Performer._prepare_environment,
+    act.Enqueue: Performer._enqueue,
+    act.LeaveQueue: Performer._leave_queue,
+    act.PlaceAgents: Performer._place_agents,
+    act.AdoptAgents: Performer._adopt_agents,
+    act.SendCancel: Performer._send_cancel,
+    act.KillAgent: Performer._kill_agent,
+    act.SweepLeftovers: Performer._sweep_leftovers,
+    act.StartFinisher: Performer._start_finisher,
+    act.ReleaseNodes: Performer._release_nodes,
+    act.End: Performer._end,
+}

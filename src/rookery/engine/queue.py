@@ -1,0 +1,187 @@
+"""One compute target: its nodes, and the runs that wait for them. Fair, first come first served, a gang at a
+time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Optional
+
+from rookery.spec.compute import LOCAL, ClusterSpec
+
+__all__ = ["Node", "Request", "Target", "Wish"]
+
+
+@dataclass
+class Node:
+    """One node of a target. `since` is in seconds of the monotonic clock, `since_utc` for people."""
+
+    id: str
+    state: str  # idle | running
+    since: float
+    since_utc: str
+    run_id: Optional[str] = None
+    cpus: tuple[int, ...] = ()
+    gpus: tuple[int, ...] = ()
+    extra: bool = False  # beyond the target's size: for a run whose parent holds a node and waits for it
+
+
+@dataclass(frozen=True)
+class Request:
+    """A run that wants `count` nodes together. `nested`: a parent that holds a node of this target waits for
+    it."""
+
+    run_id: str
+    count: int
+    nested: bool = False
+
+
+@dataclass(frozen=True)
+class Wish:
+    """A request that can be met now, and how many nodes must be brought up for it."""
+
+    request: Request
+    new_nodes: int
+
+
+class Target:
+    """Nodes and queue of one target. Pure bookkeeping: time comes in, nothing is started. Not thread-safe."""
+
+    def __init__(self, name: str, spec: ClusterSpec, now: float, now_utc: str) -> None:
+        self.name = name
+        self.spec = spec
+        self.nodes: dict[str, Node] = {}
+        self.waiting: list[Request] = []
+        self._next_node = 0
+        self.keep_minimum(now, now_utc)
+
+    @property
+    def is_local(self) -> bool:
+        return self.name == LOCAL
+
+    @property
+    def running_runs(self) -> list[str]:
+        """Runs that hold nodes, in the order of their nodes, each once."""
+        return list(dict.fromkeys(n.run_id for n in self.nodes.values() if n.run_id))
+
+    def idle(self) -> list[Node]:
+        return [n for n in self.nodes.values() if n.run_id is None]
+
+    def ask(self, request: Request) -> None:
+        if all(r.run_id != request.run_id for r in self.waiting):
+            self.waiting.append(request)
+
+    def leave(self, run_id: str) -> None:
+        self.waiting = [r for r in self.waiting if r.run_id != run_id]
+
+    def next_wish(self) -> Optional[Wish]:
+        """The request whose turn it is, if it can be met now. One that can never be met does not hold up the
+        others."""
+        for request in self.waiting:
+            if request.nested:
+                return Wish(request, max(0, request.count - len(self.idle())))
+        for request in self.waiting:
+            if request.count > self.spec.max_nodes:
+                continue
+            idle = len(self.idle())
+            room = self.spec.max_nodes - sum(not n.extra for n in self.nodes.values())
+            if request.count <= idle + max(0, room):
+                return Wish(request, max(0, request.count - idle))
+            return None
+        return None
+
+    def take(self, wish: Wish, now: float, now_utc: str) -> list[Node]:
+        """Give a wish its nodes and take it off the queue."""
+        room = self.spec.max_nodes - len(self.nodes)
+        for i in range(wish.new_nodes):
+            self._bring_up(now, now_utc, extra=i >= room)
+        nodes = self.idle()[: wish.request.count]
+        for node in nodes:
+            node.state, node.run_id, node.since, node.since_utc = "running", wish.request.run_id, now, now_utc
+        self.leave(wish.request.run_id)
+        return nodes
+
+    def retake(self, run_id: str, node_ids: list[str], now: float, now_utc: str) -> list[Node]:
+        """After a restart: the nodes that a run has held all the time, by their names."""
+        taken = []
+        for node_id in node_ids:
+            node = self.nodes.get(node_id)
+            if node is None or node.run_id not in (None, run_id):
+                node = self._bring_up(
+                    now, now_utc, node_id=node_id, extra=len(self.nodes) >= self.spec.max_nodes
+                )
+            node.state, node.run_id = "running", run_id
+            taken.append(node)
+        while self.is_local is False and len(self.nodes) > self.spec.max_nodes and self.idle():
+            del self.nodes[self.idle()[-1].id]
+        return taken
+
+    def give_back(self, run_id: str, now: float, now_utc: str) -> bool:
+        """Its nodes are idle again, or gone where the target has shrunk meanwhile. Whether there were any."""
+        mine = [n for n in self.nodes.values() if n.run_id == run_id]
+        for node in mine:
+            node.state, node.run_id, node.cpus, node.gpus, node.since, node.since_utc = (
+                "idle",
+                None,
+                (),
+                (),
+                now,
+                now_utc,
+            )
+            if node.extra or len(self.nodes) > self.spec.max_nodes:
+                del self.nodes[node.id]
+        return bool(mine)
+
+    def resize(self, spec: ClusterSpec, now: float, now_utc: str) -> None:
+        self.spec = spec
+        for node in self.idle()[::-1]:
+            if len(self.nodes) > spec.max_nodes:
+                del self.nodes[node.id]
+        self.keep_minimum(now, now_utc)
+
+    def keep_minimum(self, now: float, now_utc: str) -> None:
+        while len(self.nodes) < self.spec.min_nodes:
+            self._bring_up(now, now_utc)
+
+    def scale_down(self, now: float) -> bool:
+        """Let go of nodes that have been idle for long enough; whether any went."""
+        due = [n for n in self.idle() if now - n.since >= self.spec.idle_seconds_before_scaledown]
+        due.sort(key=lambda n: n.since)
+        spare = len(self.nodes) - self.spec.min_nodes
+        for node in due[: max(0, spare)]:
+            del self.nodes[node.id]
+        return bool(due[: max(0, spare)])
+
+    def next_scale_down(self) -> Optional[float]:
+        """When the next idle node may go; None while there is none to spare."""
+        if len(self.nodes) <= self.spec.min_nodes or not self.idle():
+            return None
+        return min(n.since for n in self.idle()) + self.spec.idle_seconds_before_scaledown
+
+    def reason(self, request: Request, position: int) -> str:
+        """What a waiting run waits for, who has it, and how many are before it. `position` counts from 1."""
+        wanted = f"{request.count} node{'s' if request.count > 1 else ''}"
+        size = self.spec.max_nodes
+        if request.count > size:
+            return (
+                f"waits for {wanted} of '{self.name}', which has {size} maximum nodes: raise it with "
+                f"`rookery compute update {self.name} --max-nodes {request.count}`, or cancel the run"
+            )
+        holders = self.running_runs
+        in_use = sum(1 for n in self.nodes.values() if n.run_id)
+        by = f" by {_names(holders)}" if holders else ""
+        return (
+            f"waits for {wanted} of '{self.name}': {in_use} of {size} in use{by}; position "
+            f"{position} in the queue"
+        )
+
+    def _bring_up(self, now: float, now_utc: str, node_id: str = "", extra: bool = False) -> Node:
+        while not node_id or node_id in self.nodes:
+            node_id = f"{self.name}-{self._next_node}"
+            self._next_node += 1
+        node = self.nodes[node_id] = Node(node_id, "idle", now, now_utc, extra=extra)
+        return node
+
+
+def _names(runs: list[str]) -> str:
+    shown = ", ".join(f"run {r}" for r in runs[:3])
+    return shown + (f" and {len(runs) - 3} more" if len(runs) > 3 else "")

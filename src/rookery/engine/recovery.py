@@ -1,0 +1,63 @@
+"""What is found on disk of agents that nobody has watched: a new keeper begins here."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from typing import Any, Optional
+
+from rookery.engine.live import Live, LiveRuns
+from rookery.engine.outcome import Outcome, read_outcome
+from rookery.engine.verdict import placement_cause
+from rookery.spec.paths import NodePaths
+from rookery.spec.run import RunKind
+from rookery.spec.status import RunStatus
+
+__all__ = ["find_live_runs", "last_words", "outcome_on_disk", "was_started"]
+
+log = logging.getLogger(__name__)
+LAST_LINES = 20
+
+
+def find_live_runs(record: Any, runs: LiveRuns) -> list[Live]:
+    """Every run of the record that is not over. Those that hold nodes come first: the others wait for what
+    these leave."""
+    found = []
+    for run, stored in record.runs.live():
+        if run["kind"] == RunKind.CHILD:
+            continue  # it ends with its parent
+        try:
+            found.append(runs.add(run, stored))
+        except Exception as error:
+            log.exception("Run %s cannot be taken up again", run["id"])
+            words = f"The keeper was restarted and cannot read what it had noted about this run ({error})."
+            record.runs.advance(
+                run["id"], status=RunStatus.FAILED, error=placement_cause(run["attempt"], words)
+            )
+    return sorted(found, key=lambda live: not live.state.holding)
+
+
+def outcome_on_disk(paths: NodePaths) -> Optional[Outcome]:
+    """How the ranks ended, if their agent lived to write it."""
+    try:
+        with open(paths.outcome, encoding="utf-8") as f:
+            return read_outcome(json.load(f))
+    except (OSError, ValueError):
+        return None
+
+
+def last_words(paths: NodePaths) -> tuple[str, ...]:
+    """The last lines of an agent's own log; they tell why it ended by itself."""
+    try:
+        with open(paths.agent_log, "rb") as f:
+            f.seek(max(0, os.path.getsize(paths.agent_log) - 4000))
+            text = f.read().decode("utf-8", "replace")
+    except OSError:
+        return ()
+    return tuple(text.splitlines()[-LAST_LINES:])
+
+
+def was_started(paths: NodePaths) -> bool:
+    """Whether an agent has been up in this folder: it notes itself before it starts anything."""
+    return os.path.exists(paths.agent) or os.path.exists(paths.outcome)
