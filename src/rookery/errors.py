@@ -23,7 +23,7 @@
     │   ├── ExperimentNotFoundError
     │   ├── RunNotFoundError
     │   ├── ArtifactNotFoundError
-    │   └── ModelNotFoundError
+    │   └── ModelNotFoundError (ModelError)
     ├── ConflictError                       it exists already, or has moved on
     ├── ModelError                          a model cannot be registered or read
     └── ServiceError                        the keeper's answer is not one we can use
@@ -74,8 +74,13 @@ class RookeryError(Exception):
     code = "error"
     http_status = 500
 
-    def __init__(self, message="", inner_exception=None, details=None, **_ignored):
+    def __init__(self, message="", inner_exception=None, details=None, **more):
+        # v1 code raises these classes under its own names, with its own keywords: the message may be called
+        # exception_message or error_details, and any other keyword is an attribute (found_multiple, status_code).
+        message = more.pop("exception_message", None) or more.pop("error_details", None) or message
         super(RookeryError, self).__init__(message)
+        for name in more:
+            setattr(self, name, more[name])
         self.message = str(message)
         self.inner_exception = inner_exception
         self.details = dict(details or {})
@@ -115,6 +120,7 @@ class PathError(UserError):
 
 
 class WorkspaceError(RookeryError):
+    found_multiple = False
     code = "workspace"
     http_status = 400
 
@@ -201,18 +207,20 @@ class ArtifactNotFoundError(NotFoundError):
     code = "artifact_not_found"
 
 
-class ModelNotFoundError(NotFoundError):
-    code = "model_not_found"
-
-
 class ConflictError(RookeryError):
     code = "conflict"
     http_status = 409
 
 
 class ModelError(RookeryError):
+    status_code = None
     code = "model"
     http_status = 400
+
+
+class ModelNotFoundError(NotFoundError, ModelError):
+    code = "model_not_found"
+    status_code = 404
 
 
 class ServiceError(RookeryError):
@@ -235,7 +243,7 @@ def all_errors():
     found, todo = {}, [RookeryError]
     while todo:
         cls = todo.pop()
-        found[cls.code] = cls
+        found.setdefault(cls.code, cls)  # a class without a code of its own never takes its parent's place
         todo.extend(cls.__subclasses__())
     return found
 

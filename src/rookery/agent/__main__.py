@@ -1,0 +1,46 @@
+"""`python -m rookery.agent <folder of the node's share>`: does what job.json says."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main(argv: list[str]) -> int:
+    if len(argv) != 2:
+        sys.stderr.write("usage: python -m rookery.agent FOLDER   (the folder that holds job.json)\n")
+        return 2
+    from rookery.agent import modes
+    from rookery.agent.agent import Agent, Gone, Over, ignore_terminal_signals
+    from rookery.agent.disk import read_json
+    from rookery.agent.tree import stop_attempt
+    from rookery.spec.job import Job
+    from rookery.spec.paths import NodePaths
+    from rookery.spec.plain import from_plain
+
+    paths = NodePaths(argv[1])
+    data = read_json(paths.job)
+    if data is None:
+        sys.stderr.write(f"{paths.job} cannot be read as JSON.\n")
+        return 2
+    ignore_terminal_signals()
+    agent = Agent(from_plain(Job, data), paths)
+    mode = {"run": modes.run, "watch": modes.watch, "finish": modes.finish}.get(agent.job.mode)
+    if mode is None:
+        sys.stderr.write(f"mode {agent.job.mode!r} does not exist. Known: run, watch, finish.\n")
+        return 2
+    try:
+        mode(agent)
+        return 0
+    except (Over, Gone) as reason:
+        # Nobody wants to hear from us any more: leave nothing running.
+        agent.say(f"the attempt is over: {reason or 'its folder is gone'}")
+        if agent.job.mode != "watch":
+            import os
+
+            stop_attempt(agent.key, agent.job.cancel_grace_s, os.getpid())
+        agent.remove_work()
+        return 3
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

@@ -1,0 +1,222 @@
+"""The agent: one node's share of one attempt, from job.json to `finished`.
+
+The end has a fixed order, because every step may be the last one that this process sees: ranks reaped →
+outcome.json on disk → outcome reported (slots are free) → logs, journals, uploads, outputs shipped →
+finished → the working folder
+removed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Any, Optional
+
+import rookery
+from rookery.agent.beat import Heart, Sampler
+from rookery.agent.commands import Listener
+from rookery.agent.disk import read_json, write_json
+from rookery.agent.folders import LogFolders, collect_folder
+from rookery.agent.journals import JournalShipper
+from rookery.agent.keeper import Gone, Keeper
+from rookery.agent.logs import LogShipper, Stream
+from rookery.agent.proc import start_ticks
+from rookery.agent.wake import Wake
+from rookery.agent.watch import Watcher
+from rookery.errors import RookeryError
+from rookery.spec.job import Job
+from rookery.spec.paths import NodePaths, RankPaths
+from rookery.spec.protocol import PROTOCOL
+
+if TYPE_CHECKING:
+    from rookery.agent.relay import Relay  # imported when it is needed: the ranks start sooner
+
+__all__ = ["Agent", "Gone", "Over", "ignore_terminal_signals"]
+
+
+class Over(Exception):
+    """The keeper says that this attempt is over: nothing more is wanted of us."""
+
+
+class Agent:
+    """What all modes share. Modes are functions that use it: rookery.agent.modes."""
+
+    def __init__(self, job: Job, paths: NodePaths) -> None:
+        self.job, self.paths = job, paths
+        self.key = f"{job.run_id}/{job.attempt}"
+        self.warnings: list[str] = []
+        self.wake = Wake()
+        self.cancel_grace_s: Optional[float] = None  # set: somebody asked to stop
+        self.over: Optional[str] = None
+        self.ended = threading.Event()  # `finished` is reported
+        self.finish_asked: Optional[tuple[str, Optional[dict[str, Any]]]] = None
+        self.keeper = Keeper(job, paths.job, self.say)
+        self.watcher = Watcher()
+        self.logs = LogShipper(self.keeper, self.watcher, self.warn)
+        self.sampler = Sampler(self.sampled_pids)
+        self.heart = Heart(self.keeper, self.sampler, job.heartbeat_s, self.cancel, self.set_over)
+        self.listener = Listener(self.keeper, self._command, self.set_over)
+        self.journals: Optional[JournalShipper] = None
+        self.folders: Optional[LogFolders] = None
+        self.roots: list[int] = []
+        self.socket: Optional[socket.socket] = None
+        self.relay: Optional[Relay] = None
+
+    # ---- beginning
+
+    def hello(self) -> dict[str, Any]:
+        """Shake hands; from the answer the shippers learn where to go on from."""
+        me = {"pid": os.getpid(), "start_ticks": start_ticks(os.getpid())}
+        before = read_json(self.paths.agent) or {}
+        body = {
+            **me,
+            "hostname": socket.gethostname(),
+            "version": rookery.__version__,
+            "protocol": PROTOCOL,
+            "mode": self.job.mode,
+        }
+        answer: dict[str, Any] = self.told(lambda: self.keeper.call("POST", "hello", body=body))
+        sizes = {str(k): int(v) for k, v in (answer.get("logs") or {}).items()}
+        # A retry continues the logs of the try before: where ours begin is decided once and kept for mode
+        # 'finish'.
+        bases: dict[str, int] = before.get("log_bases", dict(sizes))
+        write_json(
+            self.paths.agent, {**me, "socket": self.job.socket, "mode": self.job.mode, "log_bases": bases}
+        )
+        self._make_shippers(answer, sizes, bases)
+        if answer.get("cancel"):
+            self.cancel()
+        return answer
+
+    def _make_shippers(self, answer: dict[str, Any], sizes: dict[str, int], bases: dict[str, int]) -> None:
+        ranks = self.rank_paths()
+        self.journals = JournalShipper(
+            self.keeper, self.job.run_id, ranks, answer.get("journals") or {}, self.warn
+        )
+        self.folders = LogFolders(
+            self.job.work, self.job.watch_folders, self.logs, self.watcher, bases, sizes, self.warn
+        )
+        for rank in self.job.ranks:
+            if rank.log_name:
+                base = bases.get(rank.log_name, 0)
+                offset = max(0, sizes.get(rank.log_name, 0) - base)
+                self.logs.add(Stream(rank.log_name, self.paths.rank(rank.rank).log, base, offset))
+        self.logs.discover = self.folders.discover
+
+    def rank_paths(self) -> list[RankPaths]:
+        numbers = [rank.rank for rank in self.job.ranks] or [0]
+        return [self.paths.rank(number) for number in numbers]
+
+    def ship(self) -> None:
+        """Start the threads that ship."""
+        assert self.journals is not None
+        self.logs.start()
+        self.journals.start()
+
+    # ---- while it runs
+
+    def say(self, text: str) -> None:
+        """A line in agent.log."""
+        sys.stderr.write(f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {text}\n")
+        sys.stderr.flush()
+
+    def warn(self, text: str) -> None:
+        """Something the user should know; shown with the run."""
+        self.say("warning: " + text)
+        if len(self.warnings) < 100:
+            self.warnings.append(text)
+
+    def cancel(self, grace_s: Optional[float] = None) -> None:
+        if self.cancel_grace_s is None:
+            self.cancel_grace_s = self.job.cancel_grace_s if grace_s is None else grace_s
+            self.wake.set()
+
+    def set_over(self, why: str) -> None:
+        self.over = why
+        self.wake.set()
+
+    def told(self, call: Any) -> Any:
+        """A call whose refusal means that the attempt is over."""
+        try:
+            return call()
+        except RookeryError as error:
+            raise Over(str(error)) from error
+
+    def sampled_pids(self) -> list[int]:
+        return self.roots
+
+    def _command(self, command: dict[str, Any]) -> None:
+        if command.get("command") == "cancel":
+            grace_s = command.get("grace_s")
+            self.cancel(float(grace_s) if grace_s is not None else None)
+
+    # ---- what ranks ask (relay.Services)
+
+    def drain(self, timeout_s: float) -> bool:
+        return self.journals is not None and self.journals.drain(timeout_s)
+
+    def finish(self, status: str, error: Optional[dict[str, Any]]) -> dict[str, Any]:
+        """End an interactive run; answers when everything is shipped, or after a while that it still goes
+        on."""
+        if self.finish_asked is None:
+            self.finish_asked = (status, error)
+            self.wake.set()
+        return {"state": "finished" if self.ended.wait(45.0) else "finalizing"}
+
+    def identity(self) -> dict[str, Any]:
+        job = self.job
+        return {
+            "run_id": job.run_id,
+            "attempt": job.attempt,
+            "node": job.node,
+            "mode": job.mode,
+            "pid": os.getpid(),
+            "version": rookery.__version__,
+            "protocol": PROTOCOL,
+        }
+
+    # ---- the end
+
+    def end(self, outcome: dict[str, Any], write: bool = True) -> None:
+        """Everything from the outcome on."""
+        if write:
+            write_json(self.paths.outcome, outcome, sync=True)
+        self.heart.state = "finalizing"
+        self.told(lambda: self.keeper.call("POST", "outcome", body=outcome))
+        self.ship_rest()
+        self.told(lambda: self.keeper.call("POST", "finished", body={"warnings": self.warnings}))
+        self.heart.stop()
+        self.listener.stop()
+        self.ended.set()
+        self.remove_work()
+        if self.relay is not None:
+            self.relay.settle()
+
+    def ship_rest(self) -> None:
+        assert self.journals is not None
+        assert self.folders is not None
+        self.logs.finish()
+        self.journals.finish()
+        self.folders.store_rewritten(self.keeper, self.job.run_id)
+        if self.job.collect_outputs:
+            folder = os.path.join(self.job.work, self.job.outputs)
+            collect_folder(self.keeper, self.job.run_id, folder, self.job.outputs, self.warn)
+
+    def remove_work(self) -> None:
+        """Only what is ours: a watched process works in the user's own folder."""
+        inside = os.path.realpath(self.job.work).startswith(os.path.realpath(self.paths.root) + os.sep)
+        if self.job.mode != "watch" and not self.job.keep_work and inside:
+            shutil.rmtree(self.paths.work_parent, ignore_errors=True)
+        if self.job.socket and os.path.exists(self.job.socket):
+            os.unlink(self.job.socket)
+
+
+def ignore_terminal_signals() -> None:
+    """A detached program is not ended by a terminal that closes."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_IGN)

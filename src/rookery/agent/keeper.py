@@ -1,0 +1,158 @@
+"""The agent's connection to its keeper: endless patience. A keeper that is away is waited for, and started
+where that can be done."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Optional, TypeVar
+from urllib.parse import urlsplit
+
+from rookery.agent.disk import read_json
+from rookery.agent.tree import STARTED_BY
+from rookery.errors import KeeperUnavailableError, RookeryError
+from rookery.spec.job import Job
+from rookery.worker.http import HttpClient, quote_path, tcp_connector, unix_connector
+
+__all__ = ["Gone", "Keeper"]
+
+FIRST_PAUSE_S = 0.05
+LAST_PAUSE_S = 2.0
+START_AFTER_S = 2.0
+START_AGAIN_S = 20.0
+# The keeper is away, failed inside, or its disk is full: all of them may pass.
+RETRIED = ("keeper_unavailable", "service", "error", "storage")
+T = TypeVar("T")
+
+
+class Gone(Exception):
+    """The folder of this attempt has been removed: there is nobody left to tell."""
+
+
+class Keeper:
+    """Asks the keeper, as often as it takes.
+
+    Promises: `call` returns the answer or raises what the keeper said (a RookeryError of 4xx); it never
+    raises because the keeper is away, restarts, or fails inside (5xx). Raises Gone when the attempt's folder
+    is no longer
+    there.
+    """
+
+    def __init__(self, job: Job, alive_file: str, say: Callable[[str], None]) -> None:
+        self._job = job
+        self._alive_file = alive_file
+        self._say = say
+        self._lock = threading.Lock()
+        self._client: Optional[HttpClient] = None
+        self._last_start = 0.0
+        self._stopped = threading.Event()
+        self.base = f"/agent/{quote_path(job.run_id)}/{job.attempt}/{job.node}/"
+
+    def stop(self) -> None:
+        """Let waiting calls give up (with Gone)."""
+        self._stopped.set()
+
+    def call(self, method: str, path: str, query: Optional[dict[str, Any]] = None, body: Any = None) -> Any:
+        """One of the agent's own routes: `call("POST", "hello", body=…)`."""
+        return self.patiently(lambda client: client.request(method, self.base + path, query=query, body=body))
+
+    def request(
+        self, method: str, path: str, query: Optional[dict[str, Any]] = None, body: Any = None
+    ) -> Any:
+        """Any route below /api/v1."""
+        return self.patiently(lambda client: client.request(method, path, query=query, body=body))
+
+    def upload(self, path: str, file: str, sha256: str) -> Any:
+        def send(client: HttpClient) -> Any:
+            with open(file, "rb") as f:
+                return client.upload(path, f, {"X-Content-SHA256": sha256})
+
+        return self.patiently(send)
+
+    def download(self, path: str, file: str) -> None:
+        def fetch(client: HttpClient) -> None:
+            with open(file, "wb") as f:
+                client.download(path, f)
+
+        self.patiently(fetch)
+
+    def once(self, use: Callable[[HttpClient], T]) -> T:
+        """One try. Raises KeeperUnavailableError when nothing answers."""
+        client = self.client()
+        try:
+            return use(client)
+        except KeeperUnavailableError:
+            self._forget(client)
+            raise
+
+    def patiently(self, use: Callable[[HttpClient], T]) -> T:
+        pause, since = FIRST_PAUSE_S, time.monotonic()
+        while True:
+            try:
+                return self.once(use)
+            except RookeryError as error:
+                if error.code not in RETRIED:
+                    raise
+                reason = str(error)
+            self.check_alive()
+            if time.monotonic() - since >= START_AFTER_S:
+                self._start(reason)
+            self._stopped.wait(pause)
+            pause = min(pause * 1.6, LAST_PAUSE_S)
+
+    def check_alive(self) -> None:
+        if self._stopped.is_set() or not os.path.exists(self._alive_file):
+            raise Gone
+
+    def client(self) -> HttpClient:
+        with self._lock:
+            if self._client is None:
+                self._client = HttpClient(self.connector(), self._job.token)
+            return self._client
+
+    def connector(self, timeout: float = 60.0) -> Callable[[], Any]:
+        """How to open a connection now; keeper.json is read again, because a new keeper may have another
+        socket."""
+        address = self._job.keeper
+        endpoint = read_json(address.endpoint_file) if address.endpoint_file else None
+        if endpoint and endpoint.get("socket") and os.path.exists(endpoint["socket"]):
+            return unix_connector(endpoint["socket"], timeout)
+        if endpoint and endpoint.get("port"):
+            return tcp_connector(endpoint.get("host") or "127.0.0.1", endpoint["port"], timeout)
+        if address.url:
+            parts = urlsplit(address.url)
+            return tcp_connector(parts.hostname or "127.0.0.1", parts.port or 80, timeout)
+        raise KeeperUnavailableError(
+            f"There is no keeper: {address.endpoint_file or 'no address'} cannot be read."
+        )
+
+    def _forget(self, client: HttpClient) -> None:
+        with self._lock:
+            if self._client is client:
+                self._client = None
+
+    def _start(self, reason: str) -> None:
+        command = self._job.keeper.start_command
+        with self._lock:
+            if not command or time.monotonic() - self._last_start < START_AGAIN_S:
+                return
+            self._last_start = time.monotonic()
+        self._say(f"no keeper ({reason}); starting one")
+        variables = {
+            k: v for k, v in os.environ.items() if k not in ("ROOKERY_ATTEMPT_KEY", "PYTHONDONTWRITEBYTECODE")
+        }
+        variables[STARTED_BY] = f"{self._job.run_id}/{self._job.attempt}"
+        try:
+            subprocess.run(
+                list(command),
+                env=variables,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                timeout=60,
+                check=False,
+            )
+        except (OSError, subprocess.SubprocessError) as error:
+            self._say(f"the keeper could not be started: {error}")

@@ -1,0 +1,268 @@
+"""The three modes of an agent: run, watch, finish (spec/job.py)."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from typing import Any, Optional
+
+from rookery.agent.agent import Agent
+from rookery.agent.beat import memory_total_bytes, oom_kill_count
+from rookery.agent.cause import Evidence, explain_lost, explain_rank, explain_time_limit, explain_watched
+from rookery.agent.disk import read_json
+from rookery.agent.logs import tail
+from rookery.agent.proc import is_same_process
+from rookery.agent.process import RankEnd, Ranks, become_subreaper
+from rookery.agent.tree import stop_attempt
+from rookery.agent.words import signal_name
+from rookery.errors import SnapshotError
+from rookery.spec.cause import Cause, CauseKind
+from rookery.spec.plain import to_plain
+
+__all__ = ["finish", "run", "watch"]
+
+LEFTOVER_GRACE_S = 1.0  # for what a rank leaves behind when it has ended
+POLL_WATCHED_S = 0.5
+
+
+def run(agent: Agent) -> None:
+    """Start the ranks, wait for their end, report it."""
+    job = agent.job
+    become_subreaper()
+    agent.wake.on_signals()
+    agent.hello()
+    ranks, oom_before = Ranks(), oom_kill_count()
+    problem = None if agent.cancel_grace_s is not None else _start(agent, ranks)
+    started = time.monotonic()
+    _serve(agent)
+    if problem is None and agent.cancel_grace_s is None:
+        body = {"ranks": [{"rank": rank, "pid": pid} for rank, pid in ranks.started]}
+        agent.told(lambda: agent.keeper.call("POST", "running", body=body))
+    why = _wait_for_ranks(agent, ranks, started)
+    if why in ("cancel", "time", "over", "terminated"):
+        grace_s = agent.cancel_grace_s if agent.cancel_grace_s is not None else job.cancel_grace_s
+    else:
+        grace_s = LEFTOVER_GRACE_S if all(end.ok for end in ranks.ends) else job.cancel_grace_s
+    left = stop_attempt(agent.key, grace_s, os.getpid(), reap=ranks.reap)
+    if left:
+        agent.warn(f"Processes {', '.join(map(str, left))} could not be stopped.")
+    oom = oom_before is not None and (oom_kill_count() or 0) > oom_before
+    agent.end(_outcome(agent, ranks, why, problem, oom))
+
+
+def watch(agent: Agent) -> None:
+    """Follow the user's own process until it completes its run, or is gone."""
+    job = agent.job
+    agent.wake.on_signals()
+    for paths in agent.rank_paths():
+        for folder in (paths.journal, paths.uploads, paths.errors):
+            os.makedirs(folder, exist_ok=True)
+    agent.roots = [job.watched_pid]
+    agent.hello()
+    _serve(agent)
+    agent.told(
+        lambda: agent.keeper.call("POST", "running", body={"ranks": [{"rank": 0, "pid": job.watched_pid}]})
+    )
+    agent.end(_watched_outcome(agent, _wait_for_watched(agent)))
+
+
+def finish(agent: Agent) -> None:
+    """Bring an attempt whose agent died to its end: ship what is on disk, report what is known."""
+    job = agent.job
+    stop_attempt(agent.key, 0.0)  # nothing of it may still write
+    agent.hello()
+    agent.ship()
+    outcome = read_json(agent.paths.outcome)
+    if outcome is None:
+        cause = explain_lost(
+            f"The agent of node {job.node} died, and the run's processes with it.", job.attempt, job.node
+        )
+        outcome = _as_outcome("lost", cause)
+    agent.heart.start()
+    agent.end(outcome, write=False)
+
+
+def _start(agent: Agent, ranks: Ranks) -> Optional[str]:
+    """Snapshot, socket, ranks. Returns what went wrong on our side."""
+    from rookery.agent.relay import listen
+    from rookery.agent.snapshot import materialise
+
+    job = agent.job
+    try:
+        materialise(agent.keeper, job, agent.warn)
+    except SnapshotError as error:
+        return str(error)
+    if job.socket:
+        agent.socket = listen(job.socket)
+    for rank in job.ranks:
+        ranks.start(rank, agent.paths.rank(rank.rank), job.work)
+        agent.watcher.add(agent.paths.rank(rank.rank).log)
+    agent.roots = ranks.pids
+    return None
+
+
+def _serve(agent: Agent) -> None:
+    """The threads; started after the ranks, because forking a process with threads is asking for trouble."""
+    from rookery.agent.relay import Relay, listen
+
+    if agent.job.socket:
+        token = next(
+            (r.variables["ROOKERY_RUN_TOKEN"] for r in agent.job.ranks if "ROOKERY_RUN_TOKEN" in r.variables),
+            "",
+        )
+        sock = agent.socket or listen(agent.job.socket)
+        agent.relay = Relay(sock, agent.keeper, agent, token or agent.job.token)
+        agent.relay.start()
+    agent.ship()
+    agent.heart.start()
+    agent.listener.start()
+
+
+def _wait_for_ranks(agent: Agent, ranks: Ranks, started: float) -> str:
+    """'ended', 'failed', 'cancel', 'time', 'over' or 'terminated'."""
+    limit_s = agent.job.max_duration_s
+    while True:
+        ranks.reap()
+        if any(not end.ok for end in ranks.ends):
+            return "failed"  # before cancel: a rank that failed first has failed
+        if agent.cancel_grace_s is not None:
+            return "cancel"
+        if agent.over is not None:
+            return "over"
+        if not ranks.pids:
+            return "ended"
+        if agent.wake.terminated:
+            return "terminated"
+        left = None if limit_s is None else started + limit_s - time.monotonic()
+        if left is not None and left <= 0:
+            return "time"
+        agent.wake.wait(left)
+
+
+def _outcome(agent: Agent, ranks: Ranks, why: str, problem: Optional[str], oom: bool) -> dict[str, Any]:
+    job = agent.job
+    if problem is not None:
+        cause = Cause(
+            CauseKind.SYSTEM_ERROR, problem, job.attempt, job.node, advice=("Submit the run again.",)
+        )
+        return _as_outcome("failed", cause, ranks.ends)
+    if why in ("cancel", "over"):
+        return _as_outcome("canceled", None, ranks.ends)
+    first = job.ranks[0] if job.ranks else None
+    if why == "terminated":
+        text = (
+            f"The agent of node {job.node} was asked to end (SIGTERM): its machine is shutting down, or somebody "
+            "stopped it."
+        )
+        return _as_outcome("lost", explain_lost(text, job.attempt, job.node), ranks.ends)
+    if why == "time":
+        log = tail(agent.paths.rank(first.rank).log) if first else ""
+        cause = explain_time_limit(
+            job.max_duration_s or 0, job.attempt, job.node, log, first.log_name if first else ""
+        )
+        return _as_outcome("failed", cause, ranks.ends)
+    failed = next((end for end in ranks.ends if not end.ok), None)
+    if failed is None:
+        return _as_outcome("completed", None, ranks.ends)
+    return _as_outcome("failed", explain_rank(_evidence(agent, failed, oom)), ranks.ends, failed)
+
+
+def _evidence(agent: Agent, end: RankEnd, oom: bool) -> Evidence:
+    paths = agent.paths.rank(end.rank)
+    names = {rank.rank: rank.log_name for rank in agent.job.ranks}
+    stack = tail(os.path.join(paths.errors, f"{end.pid}.stack"))
+    return Evidence(
+        end,
+        agent.job.attempt,
+        agent.job.node,
+        names.get(end.rank, ""),
+        tail(paths.log),
+        _recorded(paths.errors, end.pid),
+        stack,
+        oom,
+        agent.sampler.peak_bytes,
+        memory_total_bytes(),
+    )
+
+
+def _recorded(folder: str, pid: int) -> Optional[Mapping[str, Any]]:
+    """What the rank itself recorded; else, for a command that started Python, the first of its processes
+    that did."""
+    own = read_json(os.path.join(folder, f"{pid}.json"))
+    if own:
+        return dict(own)
+    try:
+        names = [name for name in os.listdir(folder) if name.endswith(".json")]
+    except OSError:
+        return None
+    found = [data for data in (read_json(os.path.join(folder, name)) for name in names) if data]
+    return min(found, key=lambda data: data.get("time") or 0) if found else None
+
+
+def _wait_for_watched(agent: Agent) -> str:
+    """'finish', 'cancel', 'gone', 'time', 'over' or 'terminated'."""
+    job, started = agent.job, time.monotonic()
+    try:
+        fds = [os.pidfd_open(job.watched_pid)]
+    except (AttributeError, OSError):
+        fds = []
+    while True:
+        if agent.finish_asked is not None:
+            return "finish"
+        if agent.cancel_grace_s is not None:
+            return "cancel"
+        if agent.over is not None:
+            return "over"
+        if agent.wake.terminated:
+            return "terminated"
+        if not is_same_process(job.watched_pid, job.watched_start_ticks):
+            return "gone"
+        left = None if job.max_duration_s is None else started + job.max_duration_s - time.monotonic()
+        if left is not None and left <= 0:
+            return "time"
+        pause = None if fds else POLL_WATCHED_S
+        agent.wake.wait(left if pause is None else pause if left is None else min(pause, left), fds)
+
+
+def _watched_outcome(agent: Agent, why: str) -> dict[str, Any]:
+    job = agent.job
+    if why == "finish":
+        status, error = agent.finish_asked or ("Completed", None)
+        result = {"Completed": "completed", "Canceled": "canceled"}.get(status, "failed")
+        return {**_as_outcome(result, None), "cause": error}
+    if why in ("cancel", "over"):
+        return _as_outcome("canceled", None)
+    if why == "terminated":
+        return _as_outcome(
+            "lost",
+            explain_lost("The agent that watched the process was asked to end.", job.attempt, job.node),
+        )
+    if why == "time":
+        return _as_outcome("failed", explain_time_limit(job.max_duration_s or 0, job.attempt, job.node))
+    recorded = _recorded(agent.paths.rank(0).errors, job.watched_pid)
+    return _as_outcome("failed", explain_watched(job.watched_pid, job.attempt, recorded))
+
+
+def _as_outcome(
+    result: str, cause: Optional[Cause], ends: Optional[list[RankEnd]] = None, shown: Optional[RankEnd] = None
+) -> dict[str, Any]:
+    """As the protocol has it."""
+    ends = ends or []
+    if shown is None and result == "completed":
+        shown = ends[0] if ends else None
+    return {
+        "result": result,
+        "exit_code": shown.exit_code if shown else None,
+        "signal": signal_name(shown.signal) if shown and shown.signal is not None else None,
+        "cause": to_plain(cause) if cause else None,
+        "ranks": [
+            {
+                "rank": e.rank,
+                "exit_code": e.exit_code,
+                "signal": signal_name(e.signal) if e.signal is not None else None,
+            }
+            for e in sorted(ends, key=lambda e: e.rank)
+        ],
+        "ended": time.time(),
+    }
