@@ -1,0 +1,334 @@
+"""The client of a workspace: asks its keeper over HTTP, and brings the keeper back where it has gone."""
+
+from __future__ import annotations
+
+import atexit
+import http.client
+import json
+import os
+import socket
+import time
+from collections.abc import Callable
+from typing import Any, BinaryIO, Optional, Union
+
+from rookery.client.config import WorkspaceAddress
+from rookery.client.handshake import check_protocol, say_hello
+from rookery.client.part import FilePart
+from rookery.client.pool import ConnectionPool
+from rookery.client.retry import may_repeat
+from rookery.client.start import REQUEST_TIMEOUT_S, reach_keeper
+from rookery.client.stream import EventStream
+from rookery.errors import (
+    KeeperUnavailableError,
+    NotFoundError,
+    RookeryError,
+    RunEnvironmentError,
+    StorageError,
+    UserError,
+)
+from rookery.spec.protocol import PREFIX
+from rookery.worker.http import CHUNK, HttpClient, UnixHTTPConnection
+
+__all__ = ["Client"]
+
+TRIES = 5
+_LOST = (OSError, http.client.HTTPException)
+_Connect = Callable[[], http.client.HTTPConnection]
+# By (root, start, pid). No lock: dict operations are atomic, and a lock held at a fork would be held for ever
+# in the child.
+_clients: dict[tuple[str, bool, int], Client] = {}
+
+
+class Client(HttpClient):
+    """Asks the keeper of one workspace.
+
+    Promises: safe from many threads and after a fork; a request either returns the answer or raises a
+    RookeryError; when the keeper has gone, one is found or started and the request sent again where
+    `retry.may_repeat` allows it; files are never held in memory.
+    """
+
+    def __init__(
+        self,
+        connect: _Connect,
+        token: Optional[str] = None,
+        root: Optional[str] = None,
+        url: Optional[str] = None,
+    ) -> None:
+        super().__init__(connect, token)
+        self.root = root
+        self.url = url
+        self._pool = ConnectionPool()
+
+    @classmethod
+    def for_workspace(cls, root: str, start: bool = True) -> Client:
+        """The client of the workspace in this folder; one per process. Its keeper is started if there is
+        none.
+
+        start: False never starts one: KeeperUnavailableError when none is running.
+        """
+        root = os.path.realpath(root)
+        key = (root, start, os.getpid())
+        client = _clients.get(key)
+        if client is None:
+            client = cls(lambda: reach_keeper(root, start), root=root)
+            client._pool.give_back(client._connect())
+            client = _clients.setdefault(key, client)
+        return client
+
+    @classmethod
+    def for_url(cls, url: str, token: Optional[str] = None) -> Client:
+        """The client of a server at `http://host:port`."""
+        return cls(_url_connect(url), token=token, url=url.rstrip("/"))
+
+    @classmethod
+    def for_address(cls, address: WorkspaceAddress) -> Client:
+        """The client for what a config file says."""
+        if address.url:
+            return cls.for_url(address.url, address.token)
+        return cls.for_workspace(address.root or "")
+
+    @classmethod
+    def in_run(cls) -> Client:
+        """The client inside a run: through its agent, with the run's own rights.
+
+        Raises:
+            RunEnvironmentError: this process is not part of a run.
+        """
+        path = os.environ.get("ROOKERY_AGENT_SOCKET")
+        if not path:
+            raise RunEnvironmentError(
+                "This process is not part of a run: ROOKERY_AGENT_SOCKET is not set. Submit it "
+                "with `rookery run`."
+            )
+        # No handshake: the agent is of the same payload, and has shaken hands with the keeper itself.
+        return cls(lambda: UnixHTTPConnection(path, REQUEST_TIMEOUT_S))
+
+    def request(
+        self, method: str, path: str, query: Optional[dict[str, Any]] = None, body: Any = None
+    ) -> Any:
+        """JSON in, JSON out. `path` is below /api/v1; `query` may hold lists; `body` is JSON data, or bytes
+        sent as they are."""
+        headers = dict(self._headers)
+        data = None
+        if isinstance(body, (bytes, bytearray, memoryview)):
+            data = bytes(body)
+            headers["Content-Type"] = "application/octet-stream"
+        elif body is not None:
+            data = json.dumps(body).encode("utf-8")
+            headers["Content-Type"] = "application/json"
+        text = self._exchange(method, path, query, data, headers)
+        return json.loads(text.decode("utf-8")) if text else {}
+
+    def exists(self, path: str) -> bool:
+        """HEAD: whether it is there."""
+        try:
+            self._exchange("HEAD", path, None, None, dict(self._headers))
+        except NotFoundError:
+            return False
+        return True
+
+    def upload(
+        self, path: str, source: Union[bytes, BinaryIO, FilePart], headers: Optional[dict[str, str]] = None
+    ) -> Any:
+        """PUT the bytes of `source` (bytes, or a seekable binary file from where it stands)."""
+        all_headers = dict(self._headers, **{"Content-Type": "application/octet-stream"})
+        all_headers.update(headers or {})
+        data: Union[bytes, FilePart]
+        if isinstance(source, (bytes, bytearray)):
+            data = bytes(source)
+        else:
+            data = source if isinstance(source, FilePart) else _rest_of(source)
+            all_headers["Content-Length"] = str(data.size)
+        text = self._exchange("PUT", path, None, data, all_headers)
+        return json.loads(text.decode("utf-8")) if text else {}
+
+    def download(self, path: str, target: BinaryIO, query: Optional[dict[str, Any]] = None) -> int:
+        """GET raw bytes into the binary file `target`; how many. If it must be tried again, `target` must be
+        seekable."""
+        sink = _Sink(target)
+        self._exchange("GET", path, query, None, dict(self._headers), sink)
+        return sink.total
+
+    def stream(
+        self, path: str, query: Optional[dict[str, Any]] = None, after: Optional[int] = None
+    ) -> EventStream:
+        """The events of `path` with a larger sequence number than `after`, as an iterator of (kind, seq,
+        data) that survives the loss of the keeper."""
+        return EventStream(
+            self._connect,
+            lambda last: self._target(path, dict(query or {}, after=last)),
+            self._check,
+            self._headers,
+            after,
+        )
+
+    def close(self) -> None:
+        """Let go of the connections. The client stays usable."""
+        self._pool.clear()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        pool = getattr(self, "_pool", None)
+        if pool is not None:
+            pool.clear()
+
+    def _exchange(
+        self,
+        method: str,
+        path: str,
+        query: Any,
+        data: Any,
+        headers: dict[str, str],
+        sink: Optional[_Sink] = None,
+    ) -> bytes:
+        """One request and the whole of its answer, sent again where the keeper was lost and the rule allows
+        it."""
+        target = self._target(path, query)
+        start = data.tell() if hasattr(data, "seek") else None
+        for n in range(1, TRIES + 1):
+            exchange = _Exchange(self._pool, self._connect)
+            try:
+                response, text = exchange.run(method, target, data, headers, sink)
+            except socket.timeout as error:  # only since Python 3.10 the same as TimeoutError
+                raise KeeperUnavailableError(
+                    f"No answer to {method} {target} within {REQUEST_TIMEOUT_S:g} s.", error
+                ) from error
+            except _LOST as error:
+                if isinstance(error, RookeryError) and (
+                    self.root or not isinstance(error, KeeperUnavailableError)
+                ):
+                    raise  # about something else; or a keeper has been looked for and started in vain
+                if (
+                    n == TRIES
+                    or not may_repeat(method, path, exchange.was_sent)
+                    or (sink is not None and not sink.rewind())
+                ):
+                    raise _unavailable(method, target, error) from error
+                self._pool.clear()  # the others lead to the same keeper
+                if start is not None:
+                    data.seek(start)
+                time.sleep(0.02 * 4 ** (n - 1) if n > 1 else 0)
+                continue
+            if method == "HEAD" and response.status == 404:
+                raise NotFoundError(f"{path} is not there.")
+            self._check(response, text)
+            return text
+        raise AssertionError("unreachable")
+
+
+class _Exchange:
+    """One try at a request."""
+
+    def __init__(self, pool: ConnectionPool, connect: _Connect) -> None:
+        self._pool, self._connect = pool, connect
+        self.was_sent = False
+
+    def run(
+        self, method: str, target: str, data: Any, headers: dict[str, str], sink: Optional[_Sink]
+    ) -> tuple[http.client.HTTPResponse, bytes]:
+        connection = self._pool.take() or self._connect()
+        connection.blocksize = CHUNK  # files are read in pieces of this size; the default is 8 KiB
+        try:
+            try:
+                connection.request(method, target, body=data, headers=headers)
+                self.was_sent = True
+            except (BrokenPipeError, ConnectionResetError):
+                # It may have refused the body half way, and said why.
+                response = connection.getresponse()
+                if response.status < 400:
+                    raise
+            else:
+                response = connection.getresponse()
+            if sink is not None and response.status < 400:
+                text = b""
+                while True:
+                    chunk = response.read(CHUNK)
+                    if not chunk:
+                        break
+                    sink.write(chunk)
+                if response.length:
+                    raise http.client.IncompleteRead(b"", response.length)
+            else:
+                text = response.read()
+        except BaseException:
+            connection.close()
+            raise
+        if response.will_close:
+            connection.close()
+        else:
+            self._pool.give_back(connection)
+        return response, text
+
+
+class _Sink:
+    """Where a download goes; it can begin again."""
+
+    def __init__(self, target: BinaryIO) -> None:
+        self._target = target
+        self._start = target.tell() if target.seekable() else None
+        self.total = 0
+
+    def write(self, chunk: bytes) -> None:
+        try:
+            self._target.write(chunk)
+        except OSError as error:
+            raise StorageError(f"What is downloaded cannot be written: {error.strerror or error}.") from error
+        self.total += len(chunk)
+
+    def rewind(self) -> bool:
+        if self.total == 0:
+            return True
+        if self._start is None:
+            return False
+        self._target.seek(self._start)
+        self._target.truncate()
+        self.total = 0
+        return True
+
+
+def _rest_of(file: BinaryIO) -> FilePart:
+    start = file.tell()
+    size = file.seek(0, os.SEEK_END) - start
+    file.seek(start)
+    return FilePart(file, size)
+
+
+def _url_connect(url: str) -> _Connect:
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise UserError(f"{url!r} is not a server's address. It has the form http://host:port.")
+    host, port = parts.hostname, parts.port
+    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+
+    def connect() -> http.client.HTTPConnection:
+        connection = kind(host, port, timeout=REQUEST_TIMEOUT_S)
+        try:
+            check_protocol(say_hello(connection))
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    return connect
+
+
+def _unavailable(method: str, target: str, error: BaseException) -> KeeperUnavailableError:
+    if isinstance(error, KeeperUnavailableError):
+        return error
+    plain = target[len(PREFIX) :].partition("?")[0]
+    return KeeperUnavailableError(f"No answer to {method} {plain}: {error or type(error).__name__}", error)
+
+
+def _close_all() -> None:
+    for client in list(_clients.values()):
+        client.close()
+
+
+atexit.register(_close_all)
