@@ -1,0 +1,61 @@
+"""The SDK: Workspace, Experiment, Run, Model, configuration objects. Names are loaded when first used."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+_ROOM = {
+    "workspace": ("Workspace",),
+    "experiment": ("Experiment", "ViewType"),
+    "run": ("Run", "get_run"),
+    "script_run": ("ScriptRun",),
+    "model": ("Model",),
+    "script_run_config": ("ScriptRunConfig",),
+    "run_configuration": ("RunConfiguration",),
+    "run_config_elements": ("DockerConfiguration",),
+    "distributed": (
+        "MpiConfiguration",
+        "ParallelTaskConfiguration",
+        "PyTorchConfiguration",
+        "TensorflowConfiguration",
+    ),
+    "environment": ("Environment",),
+    "conda_dependencies": ("CondaDependencies",),
+    "compute": ("ComputeTarget",),
+    "aml_compute": ("AmlCompute",),
+}
+_MODULE_OF = {name: module for module, names in _ROOM.items() for name in names}
+
+__all__ = [
+    "AmlCompute",
+    "ComputeTarget",
+    "CondaDependencies",
+    "DockerConfiguration",
+    "Environment",
+    "Experiment",
+    "Model",
+    "MpiConfiguration",
+    "ParallelTaskConfiguration",
+    "PyTorchConfiguration",
+    "Run",
+    "RunConfiguration",
+    "ScriptRun",
+    "ScriptRunConfig",
+    "TensorflowConfiguration",
+    "ViewType",
+    "Workspace",
+    "get_run",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'rookery.sdk' has no attribute {name!r}. It has: {', '.join(__all__)}.")
+    value = getattr(importlib.import_module(f"rookery.sdk.{_MODULE_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,97 @@
+"""ScriptRun: a run that was submitted, and how one is."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any, Optional
+
+from rookery.errors import UserError
+from rookery.sdk.filters import texts
+from rookery.sdk.run import Run
+from rookery.sdk.run_types import RUN_TYPES
+from rookery.sdk.snapshots import snapshot_folder, warn
+from rookery.spec.names import check_run_id, new_run_id
+from rookery.spec.plain import to_plain
+from rookery.spec.run import RunKind
+
+if TYPE_CHECKING:
+    from rookery.sdk.experiment import Experiment
+
+__all__ = ["ScriptRun", "submit_config"]
+
+# What samples pass along with every kind of configuration; it means nothing for a script.
+_OTHERS_OPTIONS = (
+    "show_output",
+    "pipeline_parameters",
+    "regenerate_outputs",
+    "continue_on_step_failure",
+    "pipeline_version",
+    "wait_post_processing",
+    "auth",
+)
+
+
+class ScriptRun(Run):
+    """A script (or command) that executes on a compute target."""
+
+    RUN_TYPE = RUN_TYPES[RunKind.SCRIPT]
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        run_id: str,
+        directory: Optional[str] = None,
+        _run_config: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(experiment, run_id, **kwargs)
+        self._directory = directory
+        self._run_config_object = _run_config
+
+
+def submit_config(
+    experiment: Experiment,
+    config: Any,
+    tags: Optional[dict[str, Any]] = None,
+    *,
+    parent_id: Optional[str] = None,
+    run_id: Optional[str] = None,
+    display_name: Optional[str] = None,
+    properties: Optional[dict[str, Any]] = None,
+    **kwargs: Any,
+) -> ScriptRun:
+    """Check, take the snapshot, create the run. Prints nothing but warnings, on stderr."""
+    from rookery.sdk.script_run_config import ScriptRunConfig
+    from rookery.sdk.submission import build_run_spec, check_submission
+    from rookery.submit import git_properties_in_background
+
+    if not isinstance(config, ScriptRunConfig):
+        raise UserError(
+            f"{type(config).__name__} cannot be submitted. Give a ScriptRunConfig(source_directory, script): "
+            "it is the only kind of configuration that this version submits."
+        )
+    for name in kwargs:
+        if name not in _OTHERS_OPTIONS:
+            warn(
+                f"submit() does not know {name!r} and leaves it aside. "
+                "Known: tags, run_id, display_name, properties."
+            )
+    check_submission(config)
+    folder = config.source_directory or "."
+    git = git_properties_in_background(folder)
+    client = experiment.workspace.client
+    snapshot = snapshot_folder(client, folder)
+    all_properties = {"ContentSnapshotId": snapshot.id, **git(), **(texts(properties) or {})}
+    spec = build_run_spec(
+        config,
+        run_id=check_run_id(run_id) if run_id else new_run_id(experiment.name),
+        experiment=experiment.name,
+        parent_id=parent_id,
+        snapshot_id=snapshot.id,
+        tags=texts(tags) or {},
+        properties=all_properties,
+    )
+    if display_name:
+        spec = dataclasses.replace(spec, display_name=display_name)
+    data = client.request("POST", "/runs", body=to_plain(spec))
+    return ScriptRun(experiment, data["id"], directory=folder, _run_config=config.run_config, _data=data)
