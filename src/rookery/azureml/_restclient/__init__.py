@@ -1,0 +1,1 @@
+"""azureml._restclient: two constants that public advice tells people to patch."""
