@@ -1,0 +1,260 @@
+"""`rookery compute …`: the pools of nodes that runs are sent to."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Optional
+
+import typer
+
+from rookery.cli import session
+from rookery.cli.complete import complete_compute
+from rookery.cli.fields import field
+from rookery.cli.pairs import parse_pairs
+from rookery.cli.session import AsJson, InWorkspace
+from rookery.cli.table import Column, print_table
+from rookery.cli.terminal import clean, next_step, paint, print_json, say
+from rookery.cli.words import age, duration, local_time
+from rookery.worker.http import quote_path
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    help="Compute targets: list, create, show, update, delete, nodes.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="The compute target's name.", autocompletion=complete_compute)
+]
+MinNodes = Annotated[
+    Optional[int], typer.Option("--min-nodes", min=0, metavar="N", help="Nodes kept ready when nothing runs.")
+]
+MaxNodes = Annotated[Optional[int], typer.Option("--max-nodes", min=0, metavar="N", help="Nodes at most.")]
+Idle = Annotated[
+    Optional[int],
+    typer.Option("--idle-seconds", min=0, metavar="S", help="Idle seconds before a node is given up."),
+]
+Tags = Annotated[
+    Optional[list[str]], typer.Option("--tag", metavar="KEY=VALUE", help="A tag; repeat for several.")
+]
+About = Annotated[Optional[str], typer.Option("--description", metavar="TEXT", help="What it is for.")]
+
+
+@app.command("list")
+def list_compute(json: AsJson = False, workspace: InWorkspace = None) -> None:
+    """Lists compute targets; `local`, this machine, is always there."""
+    found = session.client().request("GET", "/compute")["compute"]
+    if session.current().json:
+        print_json({"compute": found})
+        return
+    columns = (
+        Column("NAME"),
+        Column("STATE", rank=2),
+        Column("NODES", rank=1, right=True),
+        Column("MIN-MAX", rank=3),
+        Column("RUNNING", rank=1, right=True),
+        Column("QUEUED", rank=1, right=True),
+        Column("SIZE", rank=5, shrinks=True),
+    )
+    print_table(columns, [_row(c) for c in found])
+    next_step(
+        f"rookery run --compute {found[-1]['name']} SCRIPT"
+        if len(found) > 1
+        else "rookery compute create NAME --max-nodes 2"
+    )
+
+
+@app.command("create")
+def create_compute(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="2 to 64 letters, digits and '-'.")],
+    max_nodes: Annotated[int, typer.Option("--max-nodes", min=0, metavar="N", help="Nodes at most.")] = 1,
+    min_nodes: Annotated[
+        int, typer.Option("--min-nodes", min=0, metavar="N", help="Nodes kept ready when nothing runs.")
+    ] = 0,
+    idle_seconds: Annotated[
+        int,
+        typer.Option("--idle-seconds", min=0, metavar="S", help="Idle seconds before a node is given up."),
+    ] = 1800,
+    vm_size: Annotated[
+        str,
+        typer.Option(
+            "--vm-size", metavar="LABEL", help="A label, kept and shown; the nodes are this machine's."
+        ),
+    ] = "",
+    vm_priority: Annotated[
+        str, typer.Option("--vm-priority", metavar="WORD", help="dedicated or lowpriority.")
+    ] = "dedicated",
+    cpus: Annotated[
+        Optional[int], typer.Option("--cpus-per-node", min=1, metavar="N", help="CPU cores of a node.")
+    ] = None,
+    gpus: Annotated[
+        Optional[int], typer.Option("--gpus-per-node", min=0, metavar="N", help="GPUs of a node.")
+    ] = None,
+    tag: Tags = None,
+    description: About = None,
+    json: AsJson = False,
+    workspace: InWorkspace = None,
+) -> None:
+    """Makes a cluster of this machine's cores and GPUs."""
+    from rookery.spec.compute import ClusterSpec, check_cluster_spec
+    from rookery.spec.names import check_compute_name
+    from rookery.spec.plain import to_plain
+
+    check_compute_name(name)
+    spec = ClusterSpec(
+        vm_size=vm_size,
+        vm_priority=vm_priority,
+        min_nodes=min_nodes,
+        max_nodes=max_nodes,
+        idle_seconds_before_scaledown=idle_seconds,
+        cpus_per_node=cpus,
+        gpus_per_node=gpus,
+        tags=parse_pairs("--tag", tag),
+        description=description or "",
+    )
+    body = {"name": name, "spec": to_plain(check_cluster_spec(spec))}
+    _print(session.client().request("POST", "/compute", body=body), f"rookery run --compute {name} SCRIPT")
+
+
+@app.command("show")
+def show_compute(name: Name, json: AsJson = False, workspace: InWorkspace = None) -> None:
+    """Shows one compute target."""
+    _print(session.client().request("GET", _path(name)), f"rookery compute nodes {name}")
+
+
+@app.command("update")
+def update_compute(
+    name: Name,
+    min_nodes: MinNodes = None,
+    max_nodes: MaxNodes = None,
+    idle_seconds: Idle = None,
+    tag: Tags = None,
+    description: About = None,
+    json: AsJson = False,
+    workspace: InWorkspace = None,
+) -> None:
+    """Changes a cluster's limits, tags or description."""
+    given = {
+        "min_nodes": min_nodes,
+        "max_nodes": max_nodes,
+        "idle_seconds_before_scaledown": idle_seconds,
+        "tags": parse_pairs("--tag", tag) or None,
+        "description": description,
+    }
+    changes = {key: value for key, value in given.items() if value is not None}
+    if not changes:
+        raise typer.BadParameter(
+            "Give at least one of --min-nodes, --max-nodes, --idle-seconds, --tag, --description."
+        )
+    _print(session.client().request("PATCH", _path(name), body=changes), f"rookery compute show {name}")
+
+
+@app.command("delete")
+def delete_compute(name: Name, json: AsJson = False, workspace: InWorkspace = None) -> None:
+    """Deletes a cluster that no run uses."""
+    session.client().request("DELETE", _path(name))
+    if session.current().json:
+        print_json({"deleted": name})
+    else:
+        say(f"Deleted compute target {name}")
+        next_step("rookery compute list")
+
+
+@app.command("nodes")
+def list_nodes(name: Name, json: AsJson = False, workspace: InWorkspace = None) -> None:
+    """Lists a compute target's nodes and what they run."""
+    nodes = session.client().request("GET", _path(name) + "/nodes")["nodes"]
+    if session.current().json:
+        print_json({"nodes": nodes})
+        return
+    if not nodes:
+        say(f"{name} has no node up now. It brings them up when a run needs them.")
+        next_step(f"rookery compute show {name}")
+        return
+    columns = (
+        Column("NODE"),
+        Column("STATE"),
+        Column("RUN", rank=1),
+        Column("CPUS", rank=3, right=True),
+        Column("GPUS", rank=3, right=True),
+        Column("SINCE", rank=2),
+        Column("ADDRESS", rank=4),
+    )
+    rows = [
+        (
+            n["id"],
+            n["state"],
+            n["run_id"] or "",
+            _count(n["cpus"]),
+            _count(n["gpus"]),
+            age(n["since_utc"]),
+            n["address"] or "",
+        )
+        for n in nodes
+    ]
+    print_table(columns, rows)
+    next_step(f"rookery compute show {name}")
+
+
+def _path(name: str) -> str:
+    return "/compute/" + quote_path(name).replace("/", "%2F")
+
+
+def _count(value: Any) -> str:
+    """A number, or of a list its length."""
+    return "" if value is None else str(len(value) if isinstance(value, list) else value)
+
+
+def _row(compute: dict[str, Any]) -> list[Any]:
+    spec = compute["spec"] or {}
+    limits = f"{spec.get('min_nodes', 0)}-{spec.get('max_nodes', 1)}" if compute["kind"] == "cluster" else ""
+    state = (
+        compute["provisioning_state"]
+        if compute["allocation_state"] in (None, "", "Steady")
+        else compute["allocation_state"]
+    )
+    return [
+        compute["name"],
+        state or "",
+        _count(compute["current_nodes"]),
+        limits,
+        _count(compute["running_runs"]),
+        _count(compute["queued_runs"]),
+        spec.get("vm_size") or "",
+    ]
+
+
+def _print(compute: dict[str, Any], then: str) -> None:
+    if session.current().json:
+        print_json(compute)
+        return
+    spec = compute["spec"] or {}
+    say(paint(compute["name"], "bold") + f"  {compute['kind']}")
+    field("about", spec.get("description"))
+    field("state", ", ".join(s for s in (compute["provisioning_state"], compute["allocation_state"]) if s))
+    field("nodes", f"{compute['current_nodes']} up, {compute['target_nodes']} wanted")
+    field(
+        "node states",
+        ", ".join(f"{count} {state}" for state, count in (compute["node_states"] or {}).items() if count),
+    )
+    if compute["kind"] == "cluster":
+        field(
+            "limits",
+            f"{spec['min_nodes']} to {spec['max_nodes']} nodes, idle ones leave after "
+            f"{duration(spec['idle_seconds_before_scaledown'])}",
+        )
+        field("size", f"{spec['vm_size'] or 'this machine'}, {spec['vm_priority']}")
+        field(
+            "per node",
+            ", ".join(
+                f"{spec[key]} {word}"
+                for key, word in (("cpus_per_node", "CPUs"), ("gpus_per_node", "GPUs"))
+                if spec.get(key) is not None
+            ),
+        )
+    field("runs", f"{compute['running_runs']} running, {compute['queued_runs']} queued")
+    field("created", local_time(compute["created_utc"]))
+    field("tags", ", ".join(f"{k}={v}" for k, v in (spec.get("tags") or {}).items()))
+    for warning in compute["warnings"]:
+        say(paint("warning: ", "yellow") + clean(warning))
+    next_step(then)

@@ -1,0 +1,35 @@
+"""KEY=VALUE options, and NAME:VERSION of models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Optional
+
+import typer
+
+__all__ = ["parse_model", "parse_pairs"]
+
+
+def parse_pairs(option: str, texts: Optional[Sequence[str]], *, value_needed: bool = True) -> dict[str, str]:
+    """A dict of the pairs given; the last of one key wins."""
+    pairs = {}
+    for text in texts or ():
+        key, equals, value = text.partition("=")
+        if not key or (value_needed and not equals):
+            raise typer.BadParameter(
+                f"{text!r} is not KEY=VALUE, as in {option} stage=test.", param_hint=option
+            )
+        pairs[key] = value
+    return pairs
+
+
+def parse_model(text: str) -> tuple[str, Optional[int]]:
+    """`birds` or `birds:3`."""
+    name, colon, version = text.partition(":")
+    if not colon:
+        return name, None
+    if not version.isascii() or not version.isdigit() or int(version) < 1:
+        raise typer.BadParameter(
+            f"{text!r}: the version is a whole number from 1 on. Give NAME or NAME:VERSION, as in birds:3."
+        )
+    return name, int(version)

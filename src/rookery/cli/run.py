@@ -1,0 +1,131 @@
+"""`rookery run SCRIPT [ARGS…]`: submits a script (or a shell line) and shows what it prints."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Optional
+
+import typer
+
+from rookery.cli import session
+from rookery.cli.complete import complete_compute, complete_experiment
+from rookery.cli.pairs import parse_pairs
+from rookery.cli.session import AsJson, InWorkspace
+from rookery.cli.submission import Request, build_config, print_plan, source_and_script
+from rookery.cli.terminal import next_step, note, print_json, say
+from rookery.cli.watch import watch
+from rookery.errors import RookeryError
+
+__all__ = ["run"]
+
+CONTEXT = {"allow_interspersed_args": False}
+
+
+def run(
+    script: Annotated[
+        Optional[str], typer.Argument(metavar="SCRIPT", help="The Python file to run.", show_default=False)
+    ] = None,
+    arguments: Annotated[
+        Optional[list[str]],
+        typer.Argument(metavar="ARGS", help="The script's own, whatever they look like."),
+    ] = None,
+    command: Annotated[
+        Optional[str], typer.Option("--command", "-c", metavar="LINE", help="A shell line instead of SCRIPT.")
+    ] = None,
+    is_detached: Annotated[
+        bool, typer.Option("--detach", "-d", help="Do not wait; print the run's id.")
+    ] = False,
+    compute: Annotated[
+        str,
+        typer.Option("--compute", metavar="NAME", help="Where to run it.", autocompletion=complete_compute),
+    ] = "local",
+    experiment: Annotated[
+        Optional[str],
+        typer.Option(
+            "--experiment",
+            metavar="NAME",
+            help="Default: the script's name.",
+            autocompletion=complete_experiment,
+        ),
+    ] = None,
+    name: Annotated[
+        Optional[str], typer.Option("--name", metavar="TEXT", help="A display name for the run.")
+    ] = None,
+    source: Annotated[
+        Optional[str],
+        typer.Option(
+            "--source",
+            metavar="DIR",
+            help="The folder that travels along. Default: this one if the script is in it, else its own.",
+        ),
+    ] = None,
+    python: Annotated[
+        Optional[str], typer.Option("--python", metavar="PATH", help="The interpreter to run it with.")
+    ] = None,
+    env_var: Annotated[
+        Optional[list[str]],
+        typer.Option("--env-var", metavar="KEY=VALUE", help="A variable for the run; repeat for several."),
+    ] = None,
+    tag: Annotated[
+        Optional[list[str]], typer.Option("--tag", metavar="KEY=VALUE", help="A tag; repeat for several.")
+    ] = None,
+    max_seconds: Annotated[
+        Optional[int], typer.Option("--max-seconds", min=1, metavar="S", help="Stop it after this long.")
+    ] = None,
+    is_dry: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be submitted, and submit nothing.")
+    ] = False,
+    json: AsJson = False,
+    workspace: InWorkspace = None,
+) -> int:
+    """Runs a script. Everything after SCRIPT belongs to the script; Rookery's own options come before it."""
+    if bool(script) == bool(command):
+        raise typer.BadParameter("Give a SCRIPT, or a shell line with --command, and not both.")
+    folder, inside = source_and_script(script, source)
+    request = Request(
+        folder=folder,
+        script=inside,
+        arguments=tuple(arguments or ()),
+        command=command,
+        compute=compute,
+        experiment=experiment,
+        name=name,
+        python=python,
+        variables=parse_pairs("--env-var", env_var),
+        tags=parse_pairs("--tag", tag),
+        max_seconds=max_seconds,
+    )
+    if is_dry:
+        print_plan(request)
+        return 0
+    made = _submit(request)
+    if is_detached:
+        _say_detached(made)
+        return 0
+    return watch(session.client(), made)
+
+
+def _submit(request: Request) -> dict[str, Any]:
+    from rookery.sdk import Experiment
+
+    config = build_config(request)
+    client = session.client()
+    try:
+        submitted = Experiment(session.sdk_workspace(), request.experiment_name).submit(
+            config, tags=dict(request.tags), display_name=request.name
+        )
+    except KeyboardInterrupt:
+        raise RookeryError(
+            "Interrupted while submitting. `rookery ps` shows whether the run was created."
+        ) from None
+    made: dict[str, Any] = client.request("GET", f"/runs/{submitted.id}")
+    return made
+
+
+def _say_detached(run: dict[str, Any]) -> None:
+    if session.current().json:
+        print_json(run)
+        return
+    say(run["id"])
+    because = f": {run['reason']}" if run["reason"] else ""
+    note(f"{run['status']}{because}")
+    next_step(f"rookery logs -f {run['id']}")
