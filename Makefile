@@ -1,0 +1,71 @@
+# Each target sets up what it needs in .venv. `make quickstart` and `make test` are the two commands of the README.
+SHELL := /bin/bash
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+# Bytecode makes every start of a keeper, an agent and a script twice as fast.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: quickstart test test-fast check bench soak install-azureml clean format
+
+# --- what the README promises ---------------------------------------------------------------------------------------
+quickstart: $(VENV)/.vision $(VENV)/.azureml
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python examples/quickstart.py
+
+test: $(VENV)/.vision $(VENV)/.azureml $(VENV)/.test
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+# Under five minutes: everything but the long stories.
+test-fast: $(VENV)/.vision $(VENV)/.azureml $(VENV)/.test
+	$(BIN)/python -m pytest -m "not slow" $(PYTEST_ARGS)
+
+# --- for developers -------------------------------------------------------------------------------------------------
+check: $(VENV)/.check
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check . || true
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.vision $(VENV)/.azureml $(VENV)/.test $(VENV)/.mlflow
+	$(BIN)/python -m benchmarks
+
+# Long, outside CI: random kills by the hundred. Its last result is in docs/reliability.md.
+soak: $(VENV)/.azureml $(VENV)/.test
+	SOAK_SEEDS=30 $(BIN)/python -m pytest --durations=5 tests/stories/test_kill_anything.py
+
+install-azureml: $(VENV)/.azureml
+
+format: $(VENV)/.check
+	$(BIN)/ruff check --fix .
+
+clean:
+	rm -rf $(VENV) quickstart .pytest_cache .mypy_cache .ruff_cache
+
+# --- set-up ---------------------------------------------------------------------------------------------------------
+$(VENV)/.base: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q -c constraints.txt -e .
+	touch $@
+
+# torch goes in by its exact version: see constraints.txt.
+$(VENV)/.vision: $(VENV)/.base
+	$(BIN)/python -m pip install -q -c constraints.txt torch==2.13.0 torchvision==0.28.0 pillow matplotlib
+	touch $@
+
+$(VENV)/.azureml: $(VENV)/.base shims/pyproject.toml $(wildcard shims/azureml/*.py)
+	$(BIN)/python -m pip install -q -c constraints.txt ./shims
+	touch $@
+
+$(VENV)/.test: $(VENV)/.base
+	$(BIN)/python -m pip install -q -c constraints.txt -e '.[test]'
+	touch $@
+
+$(VENV)/.check: $(VENV)/.base
+	$(BIN)/python -m pip install -q -c constraints.txt -e '.[test,check]'
+	touch $@
+
+# The peer that the benchmarks measure, in an environment of its own.
+$(VENV)/.mlflow: $(VENV)/.base
+	test -x .venv-mlflow/bin/python || $(PYTHON) -m venv .venv-mlflow
+	.venv-mlflow/bin/python -m pip install -q mlflow==3.17.2
+	touch $@

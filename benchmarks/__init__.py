@@ -1,0 +1,1 @@
+"""Ours and the peer's numbers, measured in one run. `make bench`."""

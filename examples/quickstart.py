@@ -1,0 +1,47 @@
+"""What `make quickstart` runs: pictures, workspace, cluster, the article's training, the registered model, the result.
+
+    python examples/quickstart.py [--folder quickstart] [--num_epochs 10]
+"""
+
+import argparse
+import os
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "birds"))
+
+import article
+from draw_birds import make_birds
+
+from azureml.core import Workspace
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--folder", default="quickstart", help="where the pictures and the workspace go")
+    parser.add_argument("--num_epochs", type=int, default=10)
+    args = parser.parse_args()
+    start = time.time()
+    folder = os.path.abspath(args.folder)
+    birds = os.path.join(folder, "birds")
+
+    print("1. %d pictures of chickens and turkeys in %s" % (make_birds(birds), birds), flush=True)
+    os.environ.setdefault("ROOKERY_HOME", os.path.join(folder, "home"))
+    ws = Workspace.create("quickstart", exist_ok=True)
+    ws.write_config(path=folder)
+    print("2. workspace '%s', known in %s through .azureml/config.json" % (ws.name, folder))
+    print("3. training, with the article's code:\n", flush=True)
+    run, model, path = article.main(args.num_epochs, birds, ws)
+
+    metrics = run.get_metrics()
+    pictures = [name for name in run.get_file_names() if name.endswith(".png")]
+    print("\nDone in %.0f s." % (time.time() - start))
+    print("  accuracy   %.1f %% of 200 validation pictures (best of %d epochs)" % (100 * metrics["best_val_acc"], args.num_epochs))
+    print("  model      %s, version %d (%s)" % (model.name, model.version, path))
+    print("  picture    %s" % ", ".join(pictures))
+    print("\nNext: cd %s && rookery show %s" % (os.path.relpath(folder), run.id))
+
+
+if __name__ == "__main__":
+    main()
