@@ -1,0 +1,144 @@
+"""Every name of v1's surface is there: ours where we have it, a placeholder where we do not."""
+
+from __future__ import annotations
+
+import importlib
+import pickle
+
+import pytest
+
+from rookery import errors
+from rookery.azureml.surface import SURFACE
+from rookery.errors import UnsupportedError
+from rookery.worker.placeholder import is_placeholder, placeholder
+
+# What user code imports and must be real by now, with the class it must be.
+REAL = {
+    "azureml.core:Workspace": "rookery.sdk.workspace",
+    "azureml.core:Experiment": "rookery.sdk.experiment",
+    "azureml.core:Environment": "rookery.sdk.environment",
+    "azureml.core:ScriptRunConfig": "rookery.sdk.script_run_config",
+    "azureml.core:Run": "rookery.sdk.run",
+    "azureml.core:Model": "rookery.sdk.model",
+    "azureml.core:ComputeTarget": "rookery.sdk.compute",
+    "azureml.core:RunConfiguration": "rookery.sdk.run_configuration",
+    "azureml.core:ContainerRegistry": "rookery.sdk.container_registry",
+    "azureml.core:ScriptRun": "rookery.sdk.script_run",
+    "azureml.core:get_run": "rookery.sdk.run",
+    "azureml.core.workspace:Workspace": "rookery.sdk.workspace",
+    "azureml.core.experiment:Experiment": "rookery.sdk.experiment",
+    "azureml.core.run:Run": "rookery.sdk.run",
+    "azureml.core.environment:CondaDependencies": "rookery.sdk.conda_dependencies",
+    "azureml.core.runconfig:CondaDependencies": "rookery.sdk.conda_dependencies",
+    "azureml.core.conda_dependencies:CondaDependencies": "rookery.sdk.conda_dependencies",
+    "azureml.core.runconfig:MpiConfiguration": "rookery.sdk.distributed",
+    "azureml.core.runconfig:PyTorchConfiguration": "rookery.sdk.distributed",
+    "azureml.core.runconfig:TensorflowConfiguration": "rookery.sdk.distributed",
+    "azureml.core.runconfig:ParallelTaskConfiguration": "rookery.sdk.distributed",
+    "azureml.core.runconfig:DockerConfiguration": "rookery.sdk.run_config_elements",
+    "azureml.core.compute:AmlCompute": "rookery.sdk.aml_compute",
+    "azureml.core.compute:ComputeTarget": "rookery.sdk.compute",
+    "azureml.core.compute.amlcompute:AmlComputeProvisioningConfiguration": "rookery.sdk.aml_compute_config",
+    "azureml.core.compute_target:ComputeTargetException": "rookery.errors",
+    "azureml.core.model:Model": "rookery.sdk.model",
+    "azureml.core.resource_configuration:ResourceConfiguration": "rookery.sdk.resource_configuration",
+    "azureml.widgets:RunDetails": "rookery.azureml.widgets",
+    "azureml.telemetry:set_diagnostics_collection": "rookery.azureml.telemetry",
+}
+
+
+def load(path):
+    module, _, name = path.partition(":")
+    return getattr(importlib.import_module("rookery." + module), name)
+
+
+class TestSurface:
+    @pytest.mark.parametrize("module", sorted(SURFACE))
+    def test_every_name_resolves(self, module):
+        found = importlib.import_module("rookery." + module)
+        for name in SURFACE[module]:
+            assert getattr(found, name, None) is not None, name
+        assert set(SURFACE[module]) <= set(getattr(found, "__all__", SURFACE[module]))
+
+    @pytest.mark.parametrize("path", sorted(REAL))
+    def test_what_we_have_is_real(self, path):
+        assert load(path).__module__ == REAL[path]
+
+    @pytest.mark.parametrize(
+        "path",
+        [
+            "azureml.core:Dataset",
+            "azureml.core:Datastore",
+            "azureml.core:Webservice",
+            "azureml.data:FileDataset",
+            "azureml.pipeline.core:Pipeline",
+            "azureml.train.hyperdrive:choice",
+            "azureml.train.dnn:PyTorch",
+            "azureml.core.model:InferenceConfig",
+        ],
+    )
+    def test_what_we_lack_is_a_placeholder(self, path):
+        assert is_placeholder(load(path))
+
+    def test_every_exception_can_be_caught(self):
+        for module, names in SURFACE.items():
+            for name in names:
+                if name.endswith(("Exception", "Error")):
+                    assert issubclass(load(f"{module}:{name}"), errors.RookeryError), name
+
+    def test_submodules_are_attributes_of_core(self):
+        core = importlib.import_module("rookery.azureml.core")
+        assert core.runconfig.MpiConfiguration is load("azureml.core.runconfig:MpiConfiguration")
+        assert is_placeholder(core.webservice.Webservice)
+
+    @pytest.mark.parametrize(
+        "module", ["azureml.core", "azureml.core.run", "azureml.pipeline.core", "azureml.core.compute"]
+    )
+    def test_a_name_that_v1_never_had(self, module):
+        with pytest.raises(ImportError, match="Nonsense"):
+            exec(f"from rookery.{module} import Nonsense")
+
+    @pytest.mark.parametrize("module", ["azureml.nonsense", "azureml.core.diagnostics"])
+    def test_a_module_that_v1_never_had(self, module):
+        with pytest.raises(ModuleNotFoundError):
+            importlib.import_module("rookery." + module)
+
+    def test_version_and_constants(self):
+        assert load("azureml.core:VERSION") == "1.61.0"
+        assert load("azureml._restclient.snapshots_client:SNAPSHOT_MAX_SIZE_BYTES") == 300 * 1024 * 1024
+        assert "Running" in load("azureml.core.run:RUNNING_STATES")
+        assert load("azureml.core.runconfig:MPI_GPU_IMAGE") == load(
+            "azureml.core.environment:DEFAULT_GPU_IMAGE"
+        )
+
+
+class TestPlaceholder:
+    @pytest.mark.parametrize(
+        "use",
+        [
+            lambda p: p(),
+            lambda p: p.get_by_name,
+            lambda p: p.Tabular.from_delimited_files("x"),
+            lambda p: p["x"],
+            lambda p: list(p),
+            lambda p: "x" in p,
+            lambda p: len(p),
+            lambda p: type("Mine", (p,), {}),
+        ],
+    )
+    def test_use_is_refused_by_name(self, use):
+        with pytest.raises(UnsupportedError, match=r"azureml\.core\.Dataset is part of Azure ML SDK v1"):
+            use(placeholder("Dataset", "azureml.core"))
+
+    def test_looking_is_allowed(self):
+        thing = placeholder("Dataset", "azureml.core")
+        assert repr(thing) == "<placeholder azureml.core.Dataset>"
+        assert not isinstance(3, thing)
+        assert bool(thing)
+        assert not hasattr(thing, "_repr_html_")
+        assert not hasattr(thing, "__wrapped__")
+
+    def test_the_error_travels(self):
+        with pytest.raises(UnsupportedError) as caught:
+            placeholder("Dataset", "azureml.core")()
+        assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)

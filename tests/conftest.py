@@ -1,0 +1,53 @@
+"""What every test has: a ROOKERY_HOME of its own at an odd path, no variables of an outer run, and no keeper left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import json
+import os
+import signal
+import time
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    """A private ROOKERY_HOME with a space and a quote in its path; its keepers are stopped at the end."""
+    for name in list(os.environ):
+        if name.startswith(("ROOKERY_", "AZUREML_", "MLFLOW_")):
+            monkeypatch.delenv(name)
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+    folder = tmp_path / "rookery's home"
+    monkeypatch.setenv("ROOKERY_HOME", str(folder))
+    yield folder
+    stop_keepers(str(tmp_path))
+
+
+def stop_keepers(below: str) -> None:
+    """End the keepers whose keeper.json lies below a folder, and wait until they are gone."""
+    pattern = os.path.join(glob.escape(below), "**", "keeper", "keeper.json")
+    for path in glob.glob(pattern, recursive=True, include_hidden=True):
+        with contextlib.suppress(OSError, ValueError, KeyError):
+            with open(path) as f:
+                endpoint = json.load(f)
+            pid, ticks = endpoint["pid"], endpoint["start_ticks"]
+            if start_ticks(pid) != ticks:
+                continue
+            os.kill(pid, signal.SIGTERM)
+            deadline = time.monotonic() + 10
+            while start_ticks(pid) == ticks:
+                if time.monotonic() > deadline:
+                    os.kill(pid, signal.SIGKILL)
+                time.sleep(0.01)
+
+
+def start_ticks(pid: int) -> int:
+    """When a process started (field 22 of /proc/<pid>/stat), -1 for one that is gone or a zombie."""
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            fields = f.read().rsplit(")", 1)[1].split()
+    except OSError:
+        return -1
+    return -1 if fields[0] == "Z" else int(fields[19])

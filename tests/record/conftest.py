@@ -1,0 +1,39 @@
+"""A record of its own for every test, in a folder with an awkward name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rookery.record import Record
+from rookery.spec.paths import WorkspacePaths
+from rookery.spec.run import EnvironmentSpec, RunSpec
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> WorkspacePaths:
+    root = tmp_path / "a work's space"
+    root.mkdir()
+    return WorkspacePaths(str(root))
+
+
+@pytest.fixture
+def record(paths: WorkspacePaths, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Record]:
+    monkeypatch.setenv("ROOKERY_HOME", str(tmp_path / "home"))
+    record = Record(paths)
+    yield record
+    record.close()
+
+
+@pytest.fixture
+def make_run(record: Record) -> Callable[..., dict[str, Any]]:
+    def make(run_id: str = "run-1", **fields: Any) -> dict[str, Any]:
+        if fields.get("kind") != "child":
+            fields.setdefault("script", "train.py")
+        spec = RunSpec(run_id=run_id, experiment=fields.pop("experiment", "birds"), environment=EnvironmentSpec(python="python"), **fields)
+        return record.runs.create(spec, "owner")[0]
+
+    return make

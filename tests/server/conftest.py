@@ -1,0 +1,104 @@
+"""The real API on real sockets, over a real record and a controller that behaves."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+
+from rookery.record import Record
+from rookery.server import create_app
+from rookery.server.listening import listen_tcp, listen_unix
+from rookery.spec.paths import WorkspacePaths
+from rookery.spec.plain import to_plain
+from rookery.spec.run import EnvironmentSpec, RunSpec
+from rookery.testing.fake_controller import FakeController
+
+IDENTITY = {
+    "id": "11111111-2222-3333-4444-555555555555", "name": "coop", "subscription_id": "s", "resource_group": "g", "location": "here",
+    "created_utc": "2026-11-15T20:00:00.000000Z", "format": 1,
+}  # fmt: skip
+
+
+def run_spec(run_id: str = "run-1", **fields: Any) -> dict[str, Any]:
+    if fields.get("kind") != "child":
+        fields.setdefault("script", "train.py")
+    return to_plain(RunSpec(run_id=run_id, experiment=fields.pop("experiment", "birds"), environment=EnvironmentSpec(python="python"), **fields))
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> WorkspacePaths:
+    root = tmp_path / "a work's space"
+    root.mkdir()
+    (root / "workspace.json").write_text(json.dumps(IDENTITY))
+    return WorkspacePaths(str(root))
+
+
+@pytest.fixture
+def short_folder() -> Iterator[str]:
+    folder = tempfile.mkdtemp(prefix="rk-", dir="/tmp")
+    yield folder
+    shutil.rmtree(folder)
+
+
+@dataclass
+class Api:
+    """`owner` speaks through the socket file; `tcp(token)` through the port."""
+
+    record: Record
+    app: Any
+    owner: httpx.Client
+    socket: str
+    port: int
+    clients: list[httpx.Client]
+
+    def tcp(self, token: str | None = None) -> httpx.Client:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        client = httpx.Client(base_url=f"http://127.0.0.1:{self.port}/api/v1", headers=headers, timeout=30, trust_env=False)
+        self.clients.append(client)
+        return client
+
+    def run(self, run_id: str = "run-1", **fields: Any) -> dict[str, Any]:
+        response = self.owner.post("/runs", json=run_spec(run_id, **fields))
+        assert response.status_code == 201, response.text
+        return response.json()
+
+
+@pytest.fixture
+def api(paths: WorkspacePaths, short_folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
+    monkeypatch.setenv("ROOKERY_HOME", str(tmp_path / "home"))
+    record = Record(paths)
+    app = create_app(record, FakeController(record), IDENTITY)
+    socket_path = os.path.join(short_folder, "k.sock")
+    unix = listen_unix(socket_path)
+    tcp = listen_tcp("127.0.0.1", 0, os.path.join(short_folder, "port"))
+    server = uvicorn.Server(uvicorn.Config(app, lifespan="off", ws="none", log_level="warning", timeout_graceful_shutdown=2))
+    thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[unix, tcp])), daemon=True)
+    port = tcp.getsockname()[1]
+    thread.start()
+    owner = httpx.Client(transport=httpx.HTTPTransport(uds=socket_path), base_url="http://keeper/api/v1", timeout=30)
+    api = Api(record, app, owner, socket_path, port, [owner])
+    yield api
+    for client in api.clients:
+        client.close()
+    app.state.services.leave()
+    server.should_exit = True
+    thread.join(20)
+    assert not thread.is_alive()
+    record.close()
+
+
+@pytest.fixture
+def token(api: Api) -> Callable[..., str]:
+    return lambda run_id="run-1", kind="run": api.record.tokens.make(run_id, kind)

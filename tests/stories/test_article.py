@@ -1,0 +1,59 @@
+"""The article's flow as a script and as a notebook, and the check that comes with the mission."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+CHECK = os.path.join(os.path.dirname(ROOT), "shared", "checks", "article.py")
+
+
+def _run(command, tmp_path, timeout_s=280, **variables):
+    done = subprocess.run(command, cwd=tmp_path, env={**os.environ, **variables}, capture_output=True, text=True, timeout=timeout_s, check=False)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_the_example_trains_registers_and_downloads(tmp_path):
+    printed = _run([sys.executable, os.path.join(ROOT, "examples", "article.py"), "--num_epochs", "2"], tmp_path)
+    assert "Creating a new compute target..." in printed
+    assert "Streaming azureml-logs/70_driver_log.txt" in printed
+    assert "epoch 2/2" in printed
+    assert "pytorch-birds\tpytorch-birds:1\t1" in printed
+    assert "model.pt" in printed
+
+
+@pytest.mark.slow
+def test_quickstart_ends_with_accuracy_model_and_next_command(tmp_path):
+    printed = _run([sys.executable, os.path.join(ROOT, "examples", "quickstart.py"), "--folder", str(tmp_path / "quick start"), "--num_epochs", "3"], tmp_path)
+    assert "440 pictures" in printed
+    assert "accuracy   " in printed
+    assert "pytorch-birds, version 1" in printed
+    assert "predictions_" in printed
+    assert printed.strip().splitlines()[-1].startswith("Next: cd ")
+
+
+@pytest.mark.slow
+def test_the_notebook_runs_from_top_to_bottom(tmp_path, monkeypatch):
+    import nbformat
+    from nbclient import NotebookClient
+
+    monkeypatch.setenv("NUM_EPOCHS", "1")
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path / "jupyter"))
+    notebook = nbformat.read(os.path.join(ROOT, "examples", "article.ipynb"), as_version=4)
+    client = NotebookClient(notebook, timeout=240, kernel_name="python3", resources={"metadata": {"path": os.path.join(ROOT, "examples")}})
+    client.execute()
+    text = "".join(output.get("text", "") for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs)
+    assert "epoch 1/1" in text
+    assert "pytorch-birds" in text
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.exists(CHECK) and not os.environ.get("CI"), reason="the mission's check lies beside the checkout, not in it")
+def test_the_missions_check(tmp_path):
+    printed = _run([sys.executable, CHECK, "single"], tmp_path)
+    assert "single       ok   pytorch-birds version 1" in printed
