@@ -5,11 +5,13 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 
 from rookery.errors import ConfigError, StorageError
 from rookery.sdk import Experiment, ScriptRunConfig, Workspace
+from tests.conftest import start_ticks, stop_keepers
 
 
 @contextlib.contextmanager
@@ -24,8 +26,6 @@ def _mounted(folder, options):
     try:
         yield folder
     finally:
-        from tests.conftest import stop_keepers
-
         stop_keepers(str(folder))
         subprocess.run(["umount", "-l", str(folder)], check=True)
 
@@ -41,8 +41,7 @@ class TestReadOnlyFolder:
         with _mounted(tmp_path / "ro", "size=32m") as folder:
             monkeypatch.setenv("ROOKERY_HOME", str(folder))
             ws = Workspace.create("x1")
-            ws.client.request("POST", "/keeper/stop")
-            _wait_until_left(ws.root)
+            _stop_keeper(ws)
             subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
             with pytest.raises(StorageError, match=r"(?i)read-only"):
                 Experiment(Workspace.get("x1"), "e").start_logging(snapshot_directory=None)
@@ -112,18 +111,18 @@ class TestConfig:
 class TestDatabaseOfANewerVersion:
     def test_is_refused_with_both_versions(self, tmp_path):
         ws = Workspace.create("newer")
-        ws.client.request("POST", "/keeper/stop")
-        _wait_until_left(ws.root)
+        _stop_keeper(ws)
         code = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('update alembic_version set version_num = ?', ('9999_future',)); c.commit()"
         subprocess.run([sys.executable, "-c", code, os.path.join(ws.root, "record.db")], check=True)
         with pytest.raises(Exception, match="9999_future"):
             Workspace.get("newer").client.request("GET", "/workspace")
 
 
-def _wait_until_left(root):
-    import time
-
+def _stop_keeper(ws):
+    """Ask it to leave and wait until its process is gone."""
+    pid = ws.client.request("GET", "/keeper")["pid"]
+    ws.client.request("POST", "/keeper/stop")
     deadline = time.monotonic() + 10
-    while os.path.exists(os.path.join(root, "keeper", "keeper.json")):
+    while start_ticks(pid) != -1:
         assert time.monotonic() < deadline, "the keeper did not leave"
         time.sleep(0.02)

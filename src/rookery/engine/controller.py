@@ -73,7 +73,7 @@ class Controller:
             self._engine,
             jobs,
             follow_up=self._follow_up,
-            post=self._post,
+            post=self._loop.post,
             get_live=self._runs.get,
         )
         heartbeat_s = get_setting("heartbeat_s", paths.root)
@@ -223,9 +223,6 @@ class Controller:
 
     def _follow_up(self, run_id: str, seen: obs.Observation) -> None:
         self._loop.follow_up(lambda: self._runs.observe(run_id, seen))
-
-    def _post(self, run_id: str, seen: obs.Observation) -> None:
-        self._loop.post(lambda: self._runs.observe(run_id, seen))
 
     def _tick(self) -> Optional[float]:
         """What needs the clock; returns when to be called again."""

@@ -6,10 +6,8 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Optional
 
-from rookery import environments
 from rookery.engine import actions as act
 from rookery.engine import observations as obs
 from rookery.engine.compute import Computes
@@ -17,13 +15,12 @@ from rookery.engine.engines.base import Engine, Place
 from rookery.engine.jobs import as_finisher, read_job, write_job
 from rookery.engine.live import Live
 from rookery.engine.placement import JobMaker
+from rookery.engine.preparing import Preparing
 from rookery.engine.queue import Request
 from rookery.engine.recovery import outcome_on_disk, was_started
 from rookery.engine.run_state import NodePhase
-from rookery.engine.verdict import environment_cause
-from rookery.errors import ComputeNotFoundError, RookeryError
+from rookery.errors import ComputeNotFoundError
 from rookery.spec.compute import LOCAL
-from rookery.spec.logs import BUILD_LOG
 from rookery.spec.run import RunKind
 
 __all__ = ["CANCEL_SLACK_S", "Performer"]
@@ -39,7 +36,7 @@ class Performer:
 
     Args:
         follow_up: tell of something seen here, to be handled right after this.
-        post: the same, from any thread.
+        post: have something done in the controller's thread, from any thread.
         get_live: the live run of an id, for looking at parents.
     """
 
@@ -50,16 +47,16 @@ class Performer:
         engine: Engine,
         jobs: JobMaker,
         follow_up: Tell,
-        post: Tell,
+        post: Callable[[Callable[[], Any]], None],
         get_live: Callable[[str], Optional[Live]],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._record, self._computes, self._engine, self._jobs = record, computes, engine, jobs
-        self._follow_up, self._post, self._get_live, self._clock = follow_up, post, get_live, clock
-        self._workers = ThreadPoolExecutor(max_workers=4, thread_name_prefix="rookery-prepare")
+        self._follow_up, self._get_live, self._clock = follow_up, get_live, clock
+        self._preparing = Preparing(record, jobs, follow_up, post)
 
     def stop(self) -> None:
-        self._workers.shutdown(wait=False, cancel_futures=True)
+        self._preparing.stop()
 
     def do(self, live: Live, action: act.Action) -> None:
         _DO[type(action)](self, live, action)
@@ -67,36 +64,7 @@ class Performer:
     # -- environment and queue -------------------------------------------------------------------------------
 
     def _prepare_environment(self, live: Live, _action: act.PrepareEnvironment) -> None:
-        built = environments.prepared(live.spec.environment)
-        if built and self._jobs.has_payload():
-            self._follow_up(live.run_id, obs.EnvironmentReady(built))
-            return
-        if built is None:
-            words = f"environment '{live.spec.environment.name}' is being prepared"
-            self._follow_up(live.run_id, obs.EnvironmentBuilding(words))
-        self._workers.submit(self._prepare, live)
-
-    def _prepare(self, live: Live) -> None:
-        """In a worker thread."""
-        run_id, spec = live.run_id, live.spec.environment
-        try:
-            built = environments.prepare(spec, lambda data: self._append_build_log(run_id, data))
-            self._jobs.get_payload()
-        except RookeryError as error:
-            self._post(run_id, obs.EnvironmentFailed(environment_cause(error.message)))
-        except Exception as error:
-            log.exception("Run %s: its environment could not be prepared", run_id)
-            self._post(
-                run_id,
-                obs.EnvironmentFailed(
-                    environment_cause(f"Environment '{spec.name}' could not be prepared: {error!r}.")
-                ),
-            )
-        else:
-            self._post(run_id, obs.EnvironmentReady(built))
-
-    def _append_build_log(self, run_id: str, data: bytes) -> None:
-        self._record.logs.append(run_id, BUILD_LOG, self._record.logs.size(run_id, BUILD_LOG), data)
+        self._preparing.want(live)
 
     def _enqueue(self, live: Live, _action: act.Enqueue) -> None:
         nested = live.spec.compute == LOCAL and any(True for _ in self._holding_parents(live.run_id))

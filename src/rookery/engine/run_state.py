@@ -1,4 +1,4 @@
-"""All that the lifecycle knows of a run, as data: stored with it at every step, read again by the next keeper."""
+"""What the lifecycle knows of a run, as data: stored at every step, read again by the next keeper."""
 
 from __future__ import annotations
 

@@ -28,8 +28,8 @@ from rookery.spec.compute import ClusterSpec
 __all__ = ["EmbeddedEngine", "agent_command"]
 
 SWEEP_ROUNDS = 5
-# Without site (-S) no .pth file is read, whatever is installed beside us; an agent needs the standard library and us
-# only. Most of its start is its own imports.
+# Without site (-S) no .pth file is read, whatever is installed beside us: an agent needs the standard library
+# and us only. Most of its start is its own imports.
 _BOOT = (
     "import sys, runpy; sys.path.append({source!r}); sys.argv[:] = ['rookery.agent', *sys.argv[1:]]; "
     "runpy.run_module('rookery.agent', run_name='__main__', alter_sys=False)"

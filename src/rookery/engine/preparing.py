@@ -1,0 +1,88 @@
+"""Getting software ready beside the controller's thread, without letting runs overtake one another."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from rookery import environments
+from rookery.engine import observations as obs
+from rookery.engine.live import Live
+from rookery.engine.placement import JobMaker
+from rookery.engine.verdict import environment_cause
+from rookery.errors import RookeryError
+from rookery.spec.logs import BUILD_LOG
+from rookery.spec.plain import to_plain
+
+__all__ = ["Preparing"]
+
+log = logging.getLogger(__name__)
+PAYLOAD = "payload"  # the group of runs whose environment is there and that wait for the payload only
+
+
+class Preparing:
+    """Runs that want the same thing wait in one group: it is prepared once, and they go on as they came.
+
+    Args:
+        follow_up: tell of a run what was seen, in the controller's thread.
+        post: have something done in the controller's thread, from any thread.
+    """
+
+    def __init__(
+        self,
+        record: Any,
+        jobs: JobMaker,
+        follow_up: Callable[[str, obs.Observation], None],
+        post: Callable[[Callable[[], Any]], None],
+    ) -> None:
+        self._record, self._jobs, self._follow_up, self._post = record, jobs, follow_up, post
+        self._groups: dict[str, list[Live]] = {}
+        self._workers = ThreadPoolExecutor(max_workers=4, thread_name_prefix="rookery-prepare")
+
+    def stop(self) -> None:
+        self._workers.shutdown(wait=False, cancel_futures=True)
+
+    def want(self, live: Live) -> None:
+        """Answered by EnvironmentReady or EnvironmentFailed; at once when everything is at hand."""
+        built = environments.prepared(live.spec.environment)
+        if built and self._jobs.has_payload() and PAYLOAD not in self._groups:
+            self._follow_up(live.run_id, obs.EnvironmentReady(built))
+            return
+        if built is None:
+            words = f"environment '{live.spec.environment.name}' is being prepared"
+            self._follow_up(live.run_id, obs.EnvironmentBuilding(words))
+        key = PAYLOAD if built else json.dumps(to_plain(live.spec.environment), sort_keys=True)
+        group = self._groups.setdefault(key, [])
+        group.append(live)
+        if len(group) == 1:
+            self._workers.submit(self._prepare, key, live)
+
+    def _prepare(self, key: str, first: Live) -> None:
+        """In a worker thread."""
+        spec, words = first.spec.environment, ""
+        try:
+            if key != PAYLOAD:
+                environments.prepare(spec, lambda data: self._append_build_log(first.run_id, data))
+            self._jobs.get_payload()
+        except RookeryError as error:
+            words = error.message
+        except Exception as error:
+            log.exception("Environment %s could not be prepared", spec.name)
+            words = f"Environment '{spec.name}' could not be prepared: {error!r}."
+        self._post(lambda: self._done(key, words))
+
+    def _done(self, key: str, problem: str) -> None:
+        for live in self._groups.pop(key, []):
+            built = None if problem else environments.prepared(live.spec.environment)
+            if built is not None:
+                self._follow_up(live.run_id, obs.EnvironmentReady(built))
+            elif problem:
+                self._follow_up(live.run_id, obs.EnvironmentFailed(environment_cause(problem)))
+            else:
+                self.want(live)  # the interpreter was changed in this very moment
+
+    def _append_build_log(self, run_id: str, data: bytes) -> None:
+        self._record.logs.append(run_id, BUILD_LOG, self._record.logs.size(run_id, BUILD_LOG), data)
