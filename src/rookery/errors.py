@@ -213,7 +213,7 @@ class ConflictError(RookeryError):
 
 
 class ModelError(RookeryError):
-    status_code = None
+    status_code: "int | None" = None
     code = "model"
     http_status = 400
 
@@ -240,7 +240,8 @@ class VersionMismatchError(ServiceError):
 
 def all_errors():
     """Every class of the tree, by its code."""
-    found, todo = {}, [RookeryError]
+    found: "dict[str, type[RookeryError]]" = {}
+    todo = [RookeryError]
     while todo:
         cls = todo.pop()
         found.setdefault(cls.code, cls)  # a class without a code of its own never takes its parent's place

@@ -43,6 +43,11 @@ _ALL = [
     Setting("artifact_root", str, "", "fsspec URL of the content store (s3://…, gs://…); empty is the workspace's own folder"),
     Setting("database_url", str, "", "SQLAlchemy URL of the record; empty is SQLite in the workspace's folder"),
     Setting("run_token_hours", float, 24.0 * 31, "how long a run's own token is valid"),
+    Setting("original_packages", str, "", "packages that are installed as they are although Rookery stands in for them; a comma list with wildcards, like azureml-core,horovod"),
+    Setting("allow_python_drift", bool, False, "where no installed interpreter has the requested minor version, take the nearest one instead of failing; the run says so"),
+    Setting("requirement_sources", str, "https", "where a requirement may come from besides the indexes; a comma list of https, http, git, file"),
+    Setting("environment_build_timeout_s", float, 3600.0, "how long one environment may take to resolve and build"),
+    Setting("environment_retry_s", float, 300.0, "how long a failed environment build is remembered: runs that want the same one get its error at once instead of another try"),
 ]
 SETTINGS: dict[str, Setting] = {s.name: s for s in _ALL}
 

@@ -20,7 +20,7 @@ class TestCreateWorkspace:
         assert (made.name, made.resource_group, made.location) == ("birds", "rookery", "local")
         assert stat.S_IMODE(os.stat(made.root).st_mode) == 0o700
         assert made.subscription_id == create_workspace(str(tmp_path / "other"), "other").subscription_id
-        assert os.listdir(made.root) == ["workspace.json"]
+        assert sorted(os.listdir(made.root)) == [".gitignore", "workspace.json"]
 
     def test_keeps_what_is_given(self, tmp_path):
         made = create_workspace(str(tmp_path / "w"), "birds", "sub", "group", "westeurope")
@@ -46,7 +46,7 @@ class TestCreateWorkspace:
             thread.join()
         assert len(made) == 8
         assert len(set(made)) == 1
-        assert os.listdir(tmp_path / "w") == ["workspace.json"]
+        assert sorted(os.listdir(tmp_path / "w")) == [".gitignore", "workspace.json"]
 
     @pytest.mark.parametrize("name", ["", "x", "a b", "../up", "n" * 33])
     def test_bad_names(self, tmp_path, name):

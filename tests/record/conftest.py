@@ -33,7 +33,12 @@ def make_run(record: Record) -> Callable[..., dict[str, Any]]:
     def make(run_id: str = "run-1", **fields: Any) -> dict[str, Any]:
         if fields.get("kind") != "child":
             fields.setdefault("script", "train.py")
-        spec = RunSpec(run_id=run_id, experiment=fields.pop("experiment", "birds"), environment=EnvironmentSpec(python="python"), **fields)
+        spec = RunSpec(
+            run_id=run_id,
+            experiment=fields.pop("experiment", "birds"),
+            environment=EnvironmentSpec(python="python"),
+            **fields,
+        )
         return record.runs.create(spec, "owner")[0]
 
     return make

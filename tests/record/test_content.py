@@ -6,7 +6,15 @@ import os
 
 import pytest
 
-from rookery.errors import ArtifactNotFoundError, ConflictError, ModelError, ModelNotFoundError, NotFoundError, PathError, UserError
+from rookery.errors import (
+    ArtifactNotFoundError,
+    ConflictError,
+    ModelError,
+    ModelNotFoundError,
+    NotFoundError,
+    PathError,
+    UserError,
+)
 from rookery.record.content import Content
 
 
@@ -116,11 +124,19 @@ class TestModels:
         for name, data in (("outputs/m/a.pt", b"aa"), ("outputs/m/b/c.txt", b"c"), ("outputs/one.pt", b"1")):
             record.artifacts.link("run-1", name, record.content.put(io.BytesIO(data))[0])
         before = sum(len(files) for _, _, files in os.walk(paths.content))
-        one = record.models.register({"name": "birds", "run_id": "run-1", "path": "outputs/one.pt", "tags": {"a": 1}}, "owner")
-        folder = record.models.register({"name": "birds", "run_id": "run-1", "path": "./outputs/m/", "framework": "PyTorch"}, "owner")
+        one = record.models.register(
+            {"name": "birds", "run_id": "run-1", "path": "outputs/one.pt", "tags": {"a": 1}}, "owner"
+        )
+        folder = record.models.register(
+            {"name": "birds", "run_id": "run-1", "path": "./outputs/m/", "framework": "PyTorch"}, "owner"
+        )
         assert sum(len(files) for _, _, files in os.walk(paths.content)) == before
         assert (one["version"], one["is_folder"], [f["path"] for f in one["files"]]) == (1, False, ["one.pt"])
-        assert (folder["version"], folder["is_folder"], [f["path"] for f in folder["files"]]) == (2, True, ["a.pt", "b/c.txt"])
+        assert (folder["version"], folder["is_folder"], [f["path"] for f in folder["files"]]) == (
+            2,
+            True,
+            ["a.pt", "b/c.txt"],
+        )
         assert (folder["experiment"], folder["snapshot_id"], folder["id"]) == ("birds", "5" * 64, "birds:2")
         assert record.models.get("birds")["version"] == 2
         assert [m["version"] for m in record.models.list(latest=True)] == [2]
@@ -138,7 +154,11 @@ class TestModels:
         record.models.delete("m", 2)
         assert record.models.register(body, "owner")["version"] == 3
         changed = record.models.change("m", 3, {"tags": {"a": "1"}, "properties": {"p": "q"}, "description": "d"})
-        assert (changed["tags"], changed["properties"], changed["description"]) == ({"a": "1"}, {"p": "q"}, "d")
+        assert (changed["tags"], changed["properties"], changed["description"]) == (
+            {"a": "1"},
+            {"p": "q"},
+            "d",
+        )
         assert record.models.change("m", 3, {"remove_tags": ["a"]})["tags"] == {}
         with pytest.raises(ModelNotFoundError, match="version 2"):
             record.models.get("m", 2)

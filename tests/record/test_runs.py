@@ -9,7 +9,13 @@ from rookery.spec.status import RunStatus
 
 
 def spec(run_id="run-1", **fields):
-    return RunSpec(run_id=run_id, experiment="birds", script="train.py", environment=EnvironmentSpec(python="python"), **fields)
+    return RunSpec(
+        run_id=run_id,
+        experiment="birds",
+        script="train.py",
+        environment=EnvironmentSpec(python="python"),
+        **fields,
+    )
 
 
 class TestCreate:
@@ -28,7 +34,11 @@ class TestCreate:
             record.runs.create(spec(arguments=("--lr", "1")), "owner")
 
     def test_numbers_count_per_experiment(self, record, make_run):
-        assert [make_run("a")["number"], make_run("b")["number"], make_run("c", experiment="other")["number"]] == [1, 2, 1]
+        assert [
+            make_run("a")["number"],
+            make_run("b")["number"],
+            make_run("c", experiment="other")["number"],
+        ] == [1, 2, 1]
         assert record.experiments.get("birds")["run_count"] == 2
 
     def test_a_missing_parent_is_named_and_nothing_is_left(self, record):
@@ -59,7 +69,13 @@ class TestAdvance:
         assert done["ended_utc"]
         assert record.runs.state("run-1") == {"n": 1}
         events, is_over = record.events.after(0, "run-1")
-        assert [e["data"]["status"] for e in events] == ["NotStarted", "Queued", "Queued", "Running", "Completed"]
+        assert [e["data"]["status"] for e in events] == [
+            "NotStarted",
+            "Queued",
+            "Queued",
+            "Running",
+            "Completed",
+        ]
         assert not is_over
         assert record.events.after(events[-1]["seq"], "run-1") == ([], True)
 
@@ -89,7 +105,11 @@ class TestAdvance:
         record.runs.advance("top", status=RunStatus.FAILED)
         statuses = {run["id"]: run["status"] for run in record.runs.children("top", recursive=True)}
         assert statuses == {
-            "kid": "Failed", "grandkid": "Failed", "done": "Completed", "submitted": "NotStarted", "of-submitted": "Running",
+            "kid": "Failed",
+            "grandkid": "Failed",
+            "done": "Completed",
+            "submitted": "NotStarted",
+            "of-submitted": "Running",
         }
         assert "top" in record.runs.get("kid")["reason"]
 
@@ -109,7 +129,10 @@ class TestAdvance:
 class TestChange:
     def test_properties_are_written_once_and_a_conflict_changes_nothing(self, record, make_run):
         make_run(properties={"p": "1"})
-        assert record.runs.change("run-1", properties={"p": "1", "q": 2})["properties"] == {"p": "1", "q": "2"}
+        assert record.runs.change("run-1", properties={"p": "1", "q": 2})["properties"] == {
+            "p": "1",
+            "q": "2",
+        }
         with pytest.raises(ConflictError, match="'p'"):
             record.runs.change("run-1", properties={"p": "2", "r": "3"}, tags={"t": "1"})
         run = record.runs.get("run-1")
@@ -118,13 +141,20 @@ class TestChange:
 
     def test_tags_and_names(self, record, make_run):
         make_run(tags={"a": "1", "b": "2"})
-        run = record.runs.change("run-1", names={"display_name": "nice", "description": None}, tags={"a": "9", "c": None}, remove=["b"])
+        run = record.runs.change(
+            "run-1",
+            names={"display_name": "nice", "description": None},
+            tags={"a": "9", "c": None},
+            remove=["b"],
+        )
         assert run["tags"] == {"a": "9", "c": None}
         assert run["display_name"] == "nice"
 
     def test_odd_text_is_stored_not_an_error(self, record, make_run):
         make_run()
-        run = record.runs.change("run-1", tags={"k": "a\x00b\ud800"}, names={"display_name": "x\udfff'; DROP TABLE runs;--"})
+        run = record.runs.change(
+            "run-1", tags={"k": "a\x00b\ud800"}, names={"display_name": "x\udfff'; DROP TABLE runs;--"}
+        )
         assert "\x00" not in run["tags"]["k"]
         assert run["display_name"].endswith("DROP TABLE runs;--")
 
@@ -148,9 +178,23 @@ class TestPages:
                 insert(runs),
                 [
                     {
-                        "id": f"r{n}", "experiment_id": experiment.id, "number": n, "kind": "script", "parent_id": None, "root_id": f"r{n}",
-                        "display_name": "", "description": "", "status": "Completed", "reason": "", "attempt": 1, "compute": "local",
-                        "target": "local", "created_utc": "2026-01-01T00:00:00.000000Z", "submitted_by": "x", "spec": {}, "warnings": [],
+                        "id": f"r{n}",
+                        "experiment_id": experiment.id,
+                        "number": n,
+                        "kind": "script",
+                        "parent_id": None,
+                        "root_id": f"r{n}",
+                        "display_name": "",
+                        "description": "",
+                        "status": "Completed",
+                        "reason": "",
+                        "attempt": 1,
+                        "compute": "local",
+                        "target": "local",
+                        "created_utc": "2026-01-01T00:00:00.000000Z",
+                        "submitted_by": "x",
+                        "spec": {},
+                        "warnings": [],
                         "phases": [],
                     }
                     for n in range(10_000)

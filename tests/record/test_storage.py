@@ -22,7 +22,10 @@ class TestStorageErrors:
             (OSError(errno.EROFS, "Read-only file system"), "read-only"),
             (OSError(errno.EDQUOT, "quota"), "quota"),
             (OperationalError("INSERT", {}, sqlite3.OperationalError("database or disk is full")), "is full"),
-            (OperationalError("INSERT", {}, sqlite3.OperationalError("attempt to write a readonly database")), "read-only"),
+            (
+                OperationalError("INSERT", {}, sqlite3.OperationalError("attempt to write a readonly database")),
+                "read-only",
+            ),
         ],
     )
     def test_become_a_clear_sentence(self, error, words):
@@ -41,9 +44,13 @@ class TestStorageErrors:
         with record.database._writes.connect() as conn:
             pages = conn.exec_driver_sql("PRAGMA page_count").scalar()
             conn.exec_driver_sql(f"PRAGMA max_page_count={pages}")
-        with pytest.raises(StorageError, match="is full"):
+
+        def fill():
             for n in range(10_000):
                 record.runs.warn("run-1", f"{n}" * 1000)
+
+        with pytest.raises(StorageError, match="is full"):
+            fill()
         assert record.logs.read("run-1", "a.txt") == b"kept"
         with record.database._writes.connect() as conn:
             conn.exec_driver_sql("PRAGMA max_page_count=100000")
@@ -101,7 +108,9 @@ class TestThreads:
         for thread in threads:
             thread.join(60)
         assert problems == []
-        assert {m["name"]: m["values"] for m in record.metrics.get("run-1")} == {f"m{n}": list(range(20)) for n in range(8)}
+        assert {m["name"]: m["values"] for m in record.metrics.get("run-1")} == {
+            f"m{n}": list(range(20)) for n in range(8)
+        }
 
 
 class TestTokens:
@@ -115,7 +124,17 @@ class TestTokens:
         token = record.tokens.make("run-1", "run")
         other = Tokens(b"x" * 32, "rko_" + "y" * 43, 1)
         body, signature = token[4:].split(".")
-        for bad in ("", "rkr_", "rkr_.", token[:-2], token + "A", f"rkr_{body}A.{signature}", other.make("run-1"), "rko_x", "rkr_\u00e9.x"):
+        for bad in (
+            "",
+            "rkr_",
+            "rkr_.",
+            token[:-2],
+            token + "A",
+            f"rkr_{body}A.{signature}",
+            other.make("run-1"),
+            "rko_x",
+            "rkr_\u00e9.x",
+        ):
             with pytest.raises(AuthenticationError):
                 record.tokens.read(bad)
         with pytest.raises(AuthenticationError, match="run_token_hours"):

@@ -20,7 +20,11 @@ def tables(database):
     with database.read() as conn:
         rows = conn.exec_driver_sql("SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'").all()
     # The order of columns inside a statement counts, white space and quotes do not.
-    return {(kind, name): "".join((sql or "").replace('"', "").split()) for kind, name, sql in rows if name != "alembic_version"}
+    return {
+        (kind, name): "".join((sql or "").replace('"', "").split())
+        for kind, name, sql in rows
+        if name != "alembic_version"
+    }
 
 
 class TestMigrations:
@@ -70,5 +74,8 @@ class TestMigrations:
 class TestDatabase:
     def test_pragmas(self, record):
         with record.database.read() as conn:
-            found = {name: conn.exec_driver_sql("PRAGMA " + name).scalar() for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")}
+            found = {
+                name: conn.exec_driver_sql("PRAGMA " + name).scalar()
+                for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
+            }
         assert found == {"journal_mode": "wal", "synchronous": 1, "foreign_keys": 1, "busy_timeout": 10000}

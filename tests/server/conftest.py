@@ -34,7 +34,14 @@ IDENTITY = {
 def run_spec(run_id: str = "run-1", **fields: Any) -> dict[str, Any]:
     if fields.get("kind") != "child":
         fields.setdefault("script", "train.py")
-    return to_plain(RunSpec(run_id=run_id, experiment=fields.pop("experiment", "birds"), environment=EnvironmentSpec(python="python"), **fields))
+    return to_plain(
+        RunSpec(
+            run_id=run_id,
+            experiment=fields.pop("experiment", "birds"),
+            environment=EnvironmentSpec(python="python"),
+            **fields,
+        )
+    )
 
 
 @pytest.fixture
@@ -65,7 +72,9 @@ class Api:
 
     def tcp(self, token: str | None = None) -> httpx.Client:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        client = httpx.Client(base_url=f"http://127.0.0.1:{self.port}/api/v1", headers=headers, timeout=30, trust_env=False)
+        client = httpx.Client(
+            base_url=f"http://127.0.0.1:{self.port}/api/v1", headers=headers, timeout=30, trust_env=False
+        )
         self.clients.append(client)
         return client
 
@@ -83,7 +92,9 @@ def api(paths: WorkspacePaths, short_folder: str, tmp_path: Path, monkeypatch: p
     socket_path = os.path.join(short_folder, "k.sock")
     unix = listen_unix(socket_path)
     tcp = listen_tcp("127.0.0.1", 0, os.path.join(short_folder, "port"))
-    server = uvicorn.Server(uvicorn.Config(app, lifespan="off", ws="none", log_level="warning", timeout_graceful_shutdown=2))
+    server = uvicorn.Server(
+        uvicorn.Config(app, lifespan="off", ws="none", log_level="warning", timeout_graceful_shutdown=2)
+    )
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[unix, tcp])), daemon=True)
     port = tcp.getsockname()[1]
     thread.start()

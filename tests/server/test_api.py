@@ -36,8 +36,14 @@ class TestRuns:
     def test_change_cancel_status_children(self, api):
         api.run(properties={"p": "1"})
         api.run("kid", kind="child", parent_id="run-1")
-        changed = api.owner.patch("/runs/run-1", json={"display_name": "n", "tags": {"a": 1}, "properties": {"q": "2"}}).json()
-        assert (changed["display_name"], changed["tags"], changed["properties"]) == ("n", {"a": "1"}, {"p": "1", "q": "2"})
+        changed = api.owner.patch(
+            "/runs/run-1", json={"display_name": "n", "tags": {"a": 1}, "properties": {"q": "2"}}
+        ).json()
+        assert (changed["display_name"], changed["tags"], changed["properties"]) == (
+            "n",
+            {"a": "1"},
+            {"p": "1", "q": "2"},
+        )
         assert api.owner.patch("/runs/run-1", json={"properties": {"p": "2"}}).status_code == 409
         assert api.owner.post("/runs/run-1/status", json={"status": "Completed"}).status_code == 409
         assert api.owner.post("/runs/kid/status", json={"status": "Dancing"}).status_code == 400
@@ -47,14 +53,19 @@ class TestRuns:
         assert [r["id"] for r in api.owner.get("/runs/run-1/children").json()["runs"]] == ["kid"]
         assert api.owner.post("/runs/run-1/cancel").json()["status"] == "Canceled"
         assert api.owner.post("/runs/run-1/cancel").status_code == 202
-        page = api.owner.get("/runs", params={"include_children": True, "status": ["Failed", "Canceled"], "limit": 1}).json()
+        page = api.owner.get(
+            "/runs", params={"include_children": True, "status": ["Failed", "Canceled"], "limit": 1}
+        ).json()
         assert [r["id"] for r in page["runs"]] == ["kid"]
         page = api.owner.get("/runs", params={"include_children": True, "cursor": page["cursor"]}).json()
         assert ([r["id"] for r in page["runs"]], page["cursor"]) == (["run-1"], None)
 
     def test_metrics_with_not_a_number(self, api):
         api.run()
-        api.owner.post("/runs/run-1/records", content=b'{"records":[["m",null,"loss",NaN,1,5.0],["m",null,"loss",-Infinity,2,6.0]]}')
+        api.owner.post(
+            "/runs/run-1/records",
+            content=b'{"records":[["m",null,"loss",NaN,1,5.0],["m",null,"loss",-Infinity,2,6.0]]}',
+        )
         response = api.owner.get("/runs/run-1/metrics", params={"name": "loss"})
         assert '"values":[NaN,-Infinity]' in response.text
         assert '"steps":[1,2]' in response.text
@@ -62,7 +73,11 @@ class TestRuns:
     def test_workspace_and_keeper(self, api):
         api.owner.patch("/workspace", json={"friendly_name": "Coop", "tags": {"a": "b"}})
         workspace = api.owner.get("/workspace").json()
-        assert (workspace["name"], workspace["friendly_name"], workspace["tags"]) == ("coop", "Coop", {"a": "b"})
+        assert (workspace["name"], workspace["friendly_name"], workspace["tags"]) == (
+            "coop",
+            "Coop",
+            {"a": "b"},
+        )
         assert workspace["disk_bytes"] > 0
         keeper = api.owner.get("/keeper").json()
         assert keeper["pid"] == os.getpid()
@@ -73,9 +88,16 @@ class TestFiles:
     def test_artifacts_with_ranges_and_logs_behind_them(self, api):
         api.run()
         data = os.urandom(700_000)
-        put = api.owner.put("/runs/run-1/artifacts/outputs/a b%25.bin", content=data, headers={"X-Content-SHA256": sha(data)})
+        put = api.owner.put(
+            "/runs/run-1/artifacts/outputs/a b%25.bin", content=data, headers={"X-Content-SHA256": sha(data)}
+        )
         assert put.status_code == 201
-        assert put.json() == {"name": "outputs/a b%.bin", "sha256": sha(data), "size": len(data), "modified_utc": put.json()["modified_utc"]}
+        assert put.json() == {
+            "name": "outputs/a b%.bin",
+            "sha256": sha(data),
+            "size": len(data),
+            "modified_utc": put.json()["modified_utc"],
+        }
         url = "/runs/run-1/artifacts/outputs/a b%25.bin"
         assert api.owner.get(url).content == data
         for header, status, part in (
@@ -84,10 +106,14 @@ class TestFiles:
         ):  # fmt: skip
             response = api.owner.get(url, headers={"Range": header})
             assert (response.status_code, response.content) == (status, part), header
+        beyond = api.owner.get(url, headers={"Range": "bytes=700000-"})
+        assert (beyond.status_code, beyond.json()["error"]["code"]) == (416, "user_error")
         assert api.owner.get(url, headers={"Range": "bytes=0-9"}).headers["Content-Range"] == "bytes 0-9/700000"
         api.owner.post("/agent/run-1/1/0/log", params={"name": LOG, "offset": 0}, content=b"hello")
         assert api.owner.get("/runs/run-1/artifacts/user_logs/std_log.txt").content == b"hello"
-        assert [a["name"] for a in api.owner.get("/runs/run-1/artifacts", params={"prefix": "outputs"}).json()["artifacts"]] == ["outputs/a b%.bin"]
+        assert [
+            a["name"] for a in api.owner.get("/runs/run-1/artifacts", params={"prefix": "outputs"}).json()["artifacts"]
+        ] == ["outputs/a b%.bin"]
         missing = api.owner.get("/runs/run-1/artifacts/nope")
         assert missing.status_code == 404
         assert "outputs/a b%.bin" in missing.json()["error"]["message"]
@@ -103,7 +129,10 @@ class TestFiles:
 
     def test_log_parts(self, api):
         api.run()
-        post = lambda offset, data: api.owner.post("/agent/run-1/1/0/log", params={"name": LOG, "offset": offset}, content=data)  # noqa: E731
+
+        def post(offset, data):
+            return api.owner.post("/agent/run-1/1/0/log", params={"name": LOG, "offset": offset}, content=data)
+
         assert post(0, b"0123").json() == {"ack": 4}
         assert post(0, b"0123").json() == {"ack": 4}
         assert post(2, b"23456").json() == {"ack": 7}
@@ -117,9 +146,13 @@ class TestFiles:
     def test_snapshot_pack_and_zip(self, api):
         files = {"a.py": b"print()", "sub/b.bin": os.urandom(2_500_000), "empty": b""}
         pack = b"".join(sha(d).encode() + b"%016x" % len(d) + d for d in files.values())
-        assert api.owner.post("/content/missing", json={"sha256": [sha(d) for d in files.values()]}).json()["missing"] == [sha(d) for d in files.values()]
+        assert api.owner.post("/content/missing", json={"sha256": [sha(d) for d in files.values()]}).json()[
+            "missing"
+        ] == [sha(d) for d in files.values()]
         assert api.owner.post("/content/pack", content=pack).json() == {"files": 3}
-        assert api.owner.post("/content/missing", json={"sha256": [sha(d) for d in files.values()]}).json() == {"missing": []}
+        assert api.owner.post("/content/missing", json={"sha256": [sha(d) for d in files.values()]}).json() == {
+            "missing": []
+        }
         entries = [{"path": p, "sha256": sha(d), "size": len(d), "mode": 0o755, "link": None} for p, d in files.items()]
         entries.append({"path": "sub/l", "sha256": "", "size": 0, "mode": 0o777, "link": "../a.py"})
         made = api.owner.post("/snapshots", json={"entries": entries}).json()
@@ -133,12 +166,17 @@ class TestFiles:
             assert stat.S_ISLNK(archive.getinfo("sub/l").external_attr >> 16)
         entries[0]["sha256"] = sha(b"never")
         response = api.owner.post("/snapshots", json={"entries": entries})
-        assert (response.status_code, response.json()["error"]["details"]) == (409, {"missing": [sha(b"never")]})
+        assert (response.status_code, response.json()["error"]["details"]) == (
+            409,
+            {"missing": [sha(b"never")]},
+        )
 
     def test_models(self, api):
         api.run()
         api.owner.put("/runs/run-1/artifacts/outputs/m.pt", content=b"weights")
-        made = api.owner.post("/models", json={"name": "birds", "run_id": "run-1", "path": "outputs/m.pt", "tags": {"a": "1"}})
+        made = api.owner.post(
+            "/models", json={"name": "birds", "run_id": "run-1", "path": "outputs/m.pt", "tags": {"a": "1"}}
+        )
         assert made.status_code == 201
         assert made.json()["files"][0]["path"] == "m.pt"
         assert api.owner.get("/models/birds/1/files/m.pt").content == b"weights"
@@ -166,7 +204,13 @@ class TestAgent:
         assert hello == {"journals": {}, "logs": {}, "cancel": False}
         agent.post(f"{at}/running", json={"ranks": [{"rank": 0, "pid": 1}]})
         assert agent.get("/runs/run-1").json()["status"] == "Running"
-        part = {"journal": "1-a.jnl", "from": 0, "to": 10, "blocks": [], "records": [["m", None, "loss", 1, None, 5.0]]}
+        part = {
+            "journal": "1-a.jnl",
+            "from": 0,
+            "to": 10,
+            "blocks": [],
+            "records": [["m", None, "loss", 1, None, 5.0]],
+        }
         assert agent.post(f"{at}/journal", json=part).json() == {"ack": 10}
         assert agent.post(f"{at}/journal", json=part).json() == {"ack": 10}
         gap = agent.post(f"{at}/journal", json={**part, "from": 50, "to": 60})
@@ -189,7 +233,12 @@ class TestAgent:
         agent = api.tcp(token("run-1", "agent"))
         agent.post("/agent/run-1/1/0/running", json={})
         answers = []
-        polls = [threading.Thread(target=lambda: answers.append(api.tcp(token("run-1", "agent")).get("/agent/run-1/1/0/commands?after=0"))) for _ in range(60)]
+        polls = [
+            threading.Thread(
+                target=lambda: answers.append(api.tcp(token("run-1", "agent")).get("/agent/run-1/1/0/commands?after=0"))
+            )
+            for _ in range(60)
+        ]
         for poll in polls:
             poll.start()
         # More polls than the pool has threads: the API still answers, because none of them holds one.

@@ -43,10 +43,21 @@ class TestRunToken:
     def test_writes_only_to_its_own_family(self, api, token):
         family(api)
         client = api.tcp(token())
-        for run_id, status in (("run-1", 200), ("kid", 200), ("grandkid", 200), ("other", 403), ("nobody", 403)):
+        for run_id, status in (
+            ("run-1", 200),
+            ("kid", 200),
+            ("grandkid", 200),
+            ("other", 403),
+            ("nobody", 403),
+        ):
             assert client.patch(f"/runs/{run_id}", json={"tags": {"a": "b"}}).status_code == status, run_id
-            assert client.post(f"/runs/{run_id}/records", json={"records": [["m", None, "x", 1, None, 1.0]]}).status_code == status
-            assert client.put(f"/runs/{run_id}/artifacts/a.txt", content=b"x").status_code == (201 if status == 200 else 403)
+            assert (
+                client.post(f"/runs/{run_id}/records", json={"records": [["m", None, "x", 1, None, 1.0]]}).status_code
+                == status
+            )
+            assert client.put(f"/runs/{run_id}/artifacts/a.txt", content=b"x").status_code == (
+                201 if status == 200 else 403
+            )
             assert client.post(f"/runs/{run_id}/cancel").status_code == (202 if status == 200 else 403)
         assert api.record.runs.get("other")["tags"] == {}
         assert api.record.metrics.get("other") == []
@@ -54,7 +65,16 @@ class TestRunToken:
     def test_reads_everything(self, api, token):
         family(api)
         client = api.tcp(token())
-        for path in ("/runs", "/runs/other", "/runs/other/metrics", "/experiments", "/compute", "/models", "/workspace", "/keeper"):
+        for path in (
+            "/runs",
+            "/runs/other",
+            "/runs/other/metrics",
+            "/experiments",
+            "/compute",
+            "/models",
+            "/workspace",
+            "/keeper",
+        ):
             assert client.get(path).status_code == 200, path
 
     def test_creates_runs_and_models_only_of_its_family(self, api, token):
@@ -78,7 +98,11 @@ class TestRunToken:
                 if (method, path) in RULES:
                     continue
                 url = path.format(name="x", version=1, run_id="run-1", attempt=1, node=0)
-                response = client.request(method, url, json={"run_id": "run-1"} if path == "/tokens" else {"name": "abc"} if path == "/compute" else {})
+                response = client.request(
+                    method,
+                    url,
+                    json={"run_id": "run-1"} if path == "/tokens" else {"name": "abc"} if path == "/compute" else {},
+                )
                 assert response.status_code == 403, (kind, method, path, response.text)
                 assert response.json()["error"]["code"] == "authentication"
 

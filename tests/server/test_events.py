@@ -34,7 +34,10 @@ class TestStream:
         api.record.runs.advance("run-1", status=RunStatus.RUNNING)
         api.record.logs.append("run-1", LOG, 0, "Hühner\n".encode())
         api.record.logs.append("run-1", LOG, 8, b"\xff\xfe")
-        api.owner.post("/runs/run-1/records", json={"records": [["m", None, "loss", 1.5, None, 5.0], ["w", None, "careful"]]})
+        api.owner.post(
+            "/runs/run-1/records",
+            json={"records": [["m", None, "loss", 1.5, None, 5.0], ["w", None, "careful"]]},
+        )
         api.owner.patch("/runs/run-1", json={"tags": {"a": "b"}})
         api.owner.put("/runs/run-1/artifacts/x", content=b"x")
 
@@ -47,7 +50,14 @@ class TestStream:
         assert set(kinds) == {"status", "log", "metric", "warning", "run", "artifact", "end"}
         seqs = [seq for seq, kind, _ in events if kind != "end"]
         assert seqs == sorted(set(seqs))
-        assert next(d for _, k, d in events if k == "metric") == {"run": "run-1", "name": "loss", "kind": "scalar", "start": 0, "count": 1, "last": 1.5}
+        assert next(d for _, k, d in events if k == "metric") == {
+            "run": "run-1",
+            "name": "loss",
+            "kind": "scalar",
+            "start": 0,
+            "count": 1,
+            "last": 1.5,
+        }
 
     def test_text_and_bytes(self, api):
         self.finished_run(api)

@@ -1,4 +1,6 @@
-"""The keeper as a process: started, killed, restarted, raced. With the fake controller, so that only this room is on trial."""
+"""The keeper as a process: started, killed, restarted, raced. With the fake controller, so that only this
+room is on trial.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ from rookery.server.lease import Lease, file_system_of, is_network_file_system
 from tests.server.conftest import IDENTITY, run_spec
 
 PROGRAM = (
-    "import sys; from rookery.server.keeper import keep, KeeperOptions; from rookery.server import __main__ as program\n"
+    "import sys; from rookery.server.keeper import keep, KeeperOptions; from rookery.server import "
+    "__main__ as program\n"
     "from rookery.testing.fake_controller import FakeController\n"
     "from rookery.server import keeper\n"
     "keeper._engine_controller = FakeController\n"
@@ -35,7 +38,16 @@ class Keepers:
     def start(self, *more, root=None):
         """(process, the byte that says it listens or b'')."""
         ready, told = os.pipe()
-        command = [sys.executable, "-c", PROGRAM, "--workspace", root or self.root, "--ready-fd", str(told), *more]
+        command = [
+            sys.executable,
+            "-c",
+            PROGRAM,
+            "--workspace",
+            root or self.root,
+            "--ready-fd",
+            str(told),
+            *more,
+        ]
         process = subprocess.Popen(command, pass_fds=(told,), env=self.environment, stderr=subprocess.PIPE, text=True)
         self.processes.append(process)
         os.close(told)
@@ -129,7 +141,12 @@ class TestStart:
 
     @pytest.mark.parametrize(
         ("text", "code"),
-        [("{", "config"), ("[]", "config"), ('{"id": "x"}', "config"), (json.dumps({**IDENTITY, "format": 99}), "version_mismatch")],
+        [
+            ("{", "config"),
+            ("[]", "config"),
+            ('{"id": "x"}', "config"),
+            (json.dumps({**IDENTITY, "format": 99}), "version_mismatch"),
+        ],
     )
     def test_a_workspace_that_cannot_be_read(self, keepers, paths, text, code):
         with open(paths.identity, "w") as f:
@@ -165,7 +182,8 @@ class TestLeaving:
         process, _ = keepers.start()
         with keepers.client() as client:
             with client.stream("GET", "/events") as response:
-                next(response.iter_lines())
+                lines = response.iter_lines()
+                next(lines)
                 with pytest.raises(subprocess.TimeoutExpired):
                     process.wait(1.5)
             assert client.post("/runs", json=run_spec()).status_code == 201
@@ -203,9 +221,16 @@ class TestKill:
                 try:
                     while True:
                         line = b"%09d\n" % (log // 10)
-                        log = client.post("/agent/run-0/1/0/log", params={"name": LOG, "offset": log}, content=line).json()["ack"]
+                        log = client.post(
+                            "/agent/run-0/1/0/log", params={"name": LOG, "offset": log}, content=line
+                        ).json()["ack"]
                         acknowledged_log = log
-                        part = {"journal": "j", "from": journal, "to": journal + 1, "records": [["m", None, "n", journal, journal, 1.0]]}
+                        part = {
+                            "journal": "j",
+                            "from": journal,
+                            "to": journal + 1,
+                            "records": [["m", None, "n", journal, journal, 1.0]],
+                        }
                         journal = client.post("/agent/run-0/1/0/journal", json=part).json()["ack"]
                         acknowledged_journal = journal
                 except httpx.HTTPError:
@@ -226,8 +251,14 @@ class TestKill:
 class TestLease:
     def test_file_systems(self, tmp_path):
         mounts = tmp_path / "mounts"
-        mounts.write_text("rootfs / ext4 rw 0 0\nsrv:/x /data nfs4 rw 0 0\nssd /data/local xfs rw 0 0\nh:/ /with\\040space fuse.sshfs rw 0 0\n")
-        found = [file_system_of(p, str(mounts)) for p in ("/x", "/data", "/data/a/b", "/data/local/c", "/database", "/with space/q")]
+        mounts.write_text(
+            "rootfs / ext4 rw 0 0\nsrv:/x /data nfs4 rw 0 0\nssd /data/local xfs rw 0 0\nh:/ "
+            "/with\\040space fuse.sshfs rw 0 0\n"
+        )
+        found = [
+            file_system_of(p, str(mounts))
+            for p in ("/x", "/data", "/data/a/b", "/data/local/c", "/database", "/with space/q")
+        ]
         assert found == ["ext4", "nfs4", "nfs4", "xfs", "ext4", "fuse.sshfs"]
 
     def test_a_lease_that_another_host_renewed_lately_counts_on_a_network(self, paths, monkeypatch):
@@ -241,9 +272,8 @@ class TestLease:
             pass
         with open(paths.lease, "w") as f:
             json.dump({**holder, "renewed": time.time() - 60}, f)
-        with Lease(paths):
-            with open(paths.lease) as f:
-                assert json.load(f)["pid"] == os.getpid()
+        with Lease(paths), open(paths.lease) as f:
+            assert json.load(f)["pid"] == os.getpid()
 
     def test_the_text_of_another_host_does_not_count_on_this_machines_disk(self, paths):
         os.makedirs(paths.keeper)

@@ -208,6 +208,7 @@ class TestMicrosoftsFamily:
 
 
 class TestTorchvisionHook:
+    @pytest.mark.slow
     def test_imports_beside_a_cpu_torch(self, payload, place):
         """Only where torch and torchvision are; elsewhere there is nothing to show."""
         if not glob.glob(

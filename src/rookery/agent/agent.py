@@ -85,6 +85,7 @@ class Agent:
         # A retry continues the logs of the try before: where ours begin is decided once and kept for mode
         # 'finish'.
         bases: dict[str, int] = before.get("log_bases", dict(sizes))
+        self._listen()
         write_json(
             self.paths.agent, {**me, "socket": self.job.socket, "mode": self.job.mode, "log_bases": bases}
         )
@@ -107,6 +108,13 @@ class Agent:
                 offset = max(0, sizes.get(rank.log_name, 0) - base)
                 self.logs.add(Stream(rank.log_name, self.paths.rank(rank.rank).log, base, offset))
         self.logs.discover = self.folders.discover
+
+    def _listen(self) -> None:
+        """Before agent.json is there: whoever reads it may connect at once."""
+        from rookery.agent.relay import listen
+
+        if self.job.socket and self.job.mode != "finish":
+            self.socket = listen(self.job.socket)
 
     def rank_paths(self) -> list[RankPaths]:
         numbers = [rank.rank for rank in self.job.ranks] or [0]

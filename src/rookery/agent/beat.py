@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import datetime, timezone
 from typing import Any, Optional
 
-from rookery.agent.keeper import Gone, Keeper
+from rookery.agent.keeper import Keeper
 from rookery.agent.proc import TICKS_PER_S, all_stats
 from rookery.errors import ConflictError, RookeryError
 
@@ -117,10 +117,10 @@ class Heart:
             except ConflictError as error:
                 self._on_over(str(error))
                 return
-            except Gone:
-                return
-            except RookeryError:
-                continue  # a beat that is missed is sent with the next one
+            except RookeryError:  # a beat that is missed is sent with the next one
+                if not self._keeper.is_wanted():
+                    self._on_over("its folder is gone")
+                    return
 
 
 def oom_kill_count() -> Optional[int]:

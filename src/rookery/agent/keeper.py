@@ -103,8 +103,11 @@ class Keeper:
             self._stopped.wait(pause)
             pause = min(pause * 1.6, LAST_PAUSE_S)
 
+    def is_wanted(self) -> bool:
+        return not self._stopped.is_set() and os.path.exists(self._alive_file)
+
     def check_alive(self) -> None:
-        if self._stopped.is_set() or not os.path.exists(self._alive_file):
+        if not self.is_wanted():
             raise Gone
 
     def client(self) -> HttpClient:

@@ -85,7 +85,6 @@ def finish(agent: Agent) -> None:
 
 def _start(agent: Agent, ranks: Ranks) -> Optional[str]:
     """Snapshot, socket, ranks. Returns what went wrong on our side."""
-    from rookery.agent.relay import listen
     from rookery.agent.snapshot import materialise
 
     job = agent.job
@@ -93,8 +92,6 @@ def _start(agent: Agent, ranks: Ranks) -> Optional[str]:
         materialise(agent.keeper, job, agent.warn)
     except SnapshotError as error:
         return str(error)
-    if job.socket:
-        agent.socket = listen(job.socket)
     for rank in job.ranks:
         ranks.start(rank, agent.paths.rank(rank.rank), job.work)
         agent.watcher.add(agent.paths.rank(rank.rank).log)
@@ -104,15 +101,14 @@ def _start(agent: Agent, ranks: Ranks) -> Optional[str]:
 
 def _serve(agent: Agent) -> None:
     """The threads; started after the ranks, because forking a process with threads is asking for trouble."""
-    from rookery.agent.relay import Relay, listen
+    from rookery.agent.relay import Relay
 
-    if agent.job.socket:
+    if agent.socket is not None:
         token = next(
             (r.variables["ROOKERY_RUN_TOKEN"] for r in agent.job.ranks if "ROOKERY_RUN_TOKEN" in r.variables),
             "",
         )
-        sock = agent.socket or listen(agent.job.socket)
-        agent.relay = Relay(sock, agent.keeper, agent, token or agent.job.token)
+        agent.relay = Relay(agent.socket, agent.keeper, agent, token or agent.job.token)
         agent.relay.start()
     agent.ship()
     agent.heart.start()
@@ -152,8 +148,8 @@ def _outcome(agent: Agent, ranks: Ranks, why: str, problem: Optional[str], oom: 
     first = job.ranks[0] if job.ranks else None
     if why == "terminated":
         text = (
-            f"The agent of node {job.node} was asked to end (SIGTERM): its machine is shutting down, or somebody "
-            "stopped it."
+            f"The agent of node {job.node} was asked to end (SIGTERM): its machine is shutting down, "
+            "or somebody stopped it."
         )
         return _as_outcome("lost", explain_lost(text, job.attempt, job.node), ranks.ends)
     if why == "time":

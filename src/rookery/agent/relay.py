@@ -146,8 +146,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._reply(200, {})
         else:
             text = (
-                f"Not everything was stored within {timeout_s:g} s (timeout_seconds). The keeper may be away; "
-                "it is still tried."
+                f"Not everything was stored within {timeout_s:g} s (timeout_seconds). The keeper may be "
+                "away; it is still tried."
             )
             self._error(504, "service", text)
 
@@ -212,11 +212,15 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Connection", "close")
             self.close_connection = True
         self.end_headers()
+        given = 0
         while True:
             data = response.read1(PIECE)
             if not data:
-                return
+                break
             self.wfile.write(data)
+            given += len(data)
+        if size is not None and given != int(size):
+            self.close_connection = True  # the keeper went away: the rank must not wait for the rest
 
     def _json(self) -> dict[str, Any]:
         text = self.rfile.read(int(self.headers.get("Content-Length") or 0))

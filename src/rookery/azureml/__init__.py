@@ -6,8 +6,9 @@ What v1 has and Rookery has not yet is a placeholder (`surface.py` lists v1's na
 placeholder.
 """
 
-from rookery.azureml.finder import VERSION, install
+from rookery.azureml.finder import VERSION
+from rookery.azureml.finder import install as _install
 
 __all__ = ["VERSION"]
 
-install()
+_install()

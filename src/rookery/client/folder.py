@@ -77,6 +77,7 @@ def create_workspace(
             os.makedirs(os.path.dirname(root), exist_ok=True)
             os.makedirs(root, mode=0o700, exist_ok=True)
             os.chmod(root, 0o700)  # it will hold tokens; also when the folder was there before
+            _write_once(paths.gitignore, "*\n")
             if _write_once(paths.identity, json.dumps(content, indent=2) + "\n"):
                 return open_workspace(root)
     except OSError as error:

@@ -1,4 +1,6 @@
-"""What happened: runs, metrics, logs, artifacts, snapshots, models. The only code that touches the database and the content store."""
+"""What happened: runs, metrics, logs, artifacts, snapshots, models. The only code that touches the database
+and the content store.
+"""
 
 from rookery.record.bell import Bell
 from rookery.record.clock import utc_now

@@ -46,9 +46,7 @@ class Artifacts:
     def find(self, run_id: str, name: str) -> Optional[dict[str, Any]]:
         """The artifact, or None."""
         with self._db.read() as conn:
-            query = select(artifacts).where(
-                artifacts.c.run_id == run_id, artifacts.c.name == check_artifact_name(name)
-            )
+            query = select(artifacts).where(artifacts.c.run_id == run_id, artifacts.c.name == check_artifact_name(name))
             row = conn.execute(query).first()
             return None if row is None else _plain(row)
 

@@ -38,13 +38,9 @@ class ComputeTargets:
         """Stores a target, new or changed."""
         now = utc_now()
         with self._db.write() as tx:
-            changed = tx.conn.execute(
-                update(compute).where(compute.c.name == name).values(spec=spec, modified_utc=now)
-            )
+            changed = tx.conn.execute(update(compute).where(compute.c.name == name).values(spec=spec, modified_utc=now))
             if changed.rowcount == 0:
-                tx.conn.execute(
-                    insert(compute).values(name=name, spec=spec, created_utc=now, modified_utc=now)
-                )
+                tx.conn.execute(insert(compute).values(name=name, spec=spec, created_utc=now, modified_utc=now))
             _tell(tx, name)
         return self.get(name)
 

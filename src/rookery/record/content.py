@@ -1,6 +1,7 @@
 """The content store: blobs by their SHA-256, in a folder or (through fsspec) in an object store.
 
-A blob is hashed while it is written to a temporary local file, then moved to its name, then entered in the database. What
+A blob is hashed while it is written to a temporary local file, then moved to its name, then entered in the
+database. What
 the database knows is there; a file without a row is an upload that did not finish, and is simply written again.
 """
 
@@ -89,7 +90,9 @@ class Content:
             return int(conn.execute(select(func.coalesce(func.sum(content.c.size), 0))).scalar() or 0)
 
     def clear_incoming(self) -> None:
-        """Removes what unfinished uploads of an earlier keeper left. Only to be called when nothing is being written."""
+        """Removes what unfinished uploads of an earlier keeper left. Only to be called when nothing is being
+        written.
+        """
         with contextlib.suppress(FileNotFoundError):
             for name in os.listdir(self._incoming):
                 os.unlink(os.path.join(self._incoming, name))
@@ -100,9 +103,7 @@ class Content:
             sizes = dict(blobs)
             new = missing_content(tx.conn, sizes)
             if new:
-                tx.conn.execute(
-                    insert(content), [{"sha256": sha256, "size": sizes[sha256]} for sha256 in new]
-                )
+                tx.conn.execute(insert(content), [{"sha256": sha256, "size": sizes[sha256]} for sha256 in new])
 
     def _move_in(self, temporary: str, sha256: str) -> None:
         with storage_errors(self._folder):
@@ -126,7 +127,7 @@ class ContentWriter:
         self._store = store
         self._path = path
         self._hash = hashlib.sha256()
-        self._file: Optional[BinaryIO] = open(path, "wb", buffering=0)
+        self._file: Optional[BinaryIO] = open(path, "wb", buffering=0)  # noqa: SIM115
         self.size = 0
 
     def write(self, data: bytes) -> None:
@@ -139,7 +140,8 @@ class ContentWriter:
         self.size += len(data)
 
     def commit(self, expected: Optional[str] = None, enter: bool = True) -> tuple[str, int]:
-        """Makes the blob exist; returns (sha256, size). With `enter` false the caller calls `Content.enter`, for many at once.
+        """Makes the blob exist; returns (sha256, size). With `enter` false the caller calls `Content.enter`,
+        for many at once.
 
         Raises:
             ConflictError: the bytes do not have the hash that was announced.
@@ -147,7 +149,8 @@ class ContentWriter:
         sha256 = self._hash.hexdigest()
         if expected is not None and check_sha256(expected) != sha256:
             raise ConflictError(
-                f"The bytes sent have the SHA-256 {sha256}, not {expected}. They changed on the way or while being read; send them again.",
+                f"The bytes sent have the SHA-256 {sha256}, not {expected}. They changed on the way "
+                "or while being read; send them again.",
                 details={"sha256": sha256, "size": self.size},
             )
         self._close()
@@ -203,6 +206,4 @@ def _known(conn: Connection, hashes: list[str]) -> Iterator[str]:
 
 
 def _not_found(sha256: str) -> ArtifactNotFoundError:
-    return ArtifactNotFoundError(
-        f"Content {sha256} is not stored. Upload it first.", details={"missing": [sha256]}
-    )
+    return ArtifactNotFoundError(f"Content {sha256} is not stored. Upload it first.", details={"missing": [sha256]})

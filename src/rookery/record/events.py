@@ -25,10 +25,10 @@ class Events:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def after(
-        self, seq: int, run_id: Optional[str] = None, limit: int = PAGE
-    ) -> tuple[list[dict[str, Any]], bool]:
-        """(rows with a larger number, whether the run is over). Both are of the same moment, so `[]` and True means: that was all."""
+    def after(self, seq: int, run_id: Optional[str] = None, limit: int = PAGE) -> tuple[list[dict[str, Any]], bool]:
+        """(rows with a larger number, whether the run is over). Both are of the same moment, so `[]` and True
+        means: that was all.
+        """
         query = select(events).where(events.c.seq > seq).order_by(events.c.seq).limit(limit)
         if run_id is not None:
             query = query.where(events.c.run_id == run_id)
@@ -115,9 +115,7 @@ def merge_log_rows(tx: Tx, run_id: str, name: str) -> None:
     if held is not None and parts:
         grown.append({"row": held[0], "new_start": held[1], "new_length": held[2]})
     if gone:
-        tx.conn.execute(
-            delete(events).where(events.c.seq == bindparam("row")), [{"row": seq} for seq in gone]
-        )
+        tx.conn.execute(delete(events).where(events.c.seq == bindparam("row")), [{"row": seq} for seq in gone])
         tx.conn.execute(
             update(events)
             .where(events.c.seq == bindparam("row"))
@@ -154,9 +152,7 @@ def merge_metric_rows(tx: Tx, run_id: str) -> None:
             {
                 "row": seq,
                 "new_length": known[name].total,
-                "new_data": metric_row(
-                    run_id, name, known[name].kind, 0, known[name].total, known[name].last
-                )["data"],
+                "new_data": metric_row(run_id, name, known[name].kind, 0, known[name].total, known[name].last)["data"],
             }
             for seq, name in names
             if seq in kept

@@ -57,9 +57,7 @@ class Experiments:
         with self._db.write() as tx:
             row = _find(tx.conn, name)
             labels = {**row.tags, **clean_map(tags or {}, "tags")}
-            values: dict[str, Any] = {
-                "tags": {k: v for k, v in labels.items() if k not in set(remove_tags or [])}
-            }
+            values: dict[str, Any] = {"tags": {k: v for k, v in labels.items() if k not in set(remove_tags or [])}}
             if archived is not None:
                 values["archived_utc"] = (row.archived_utc or utc_now()) if archived else None
             if new_name is not None and new_name != name:
@@ -87,18 +85,14 @@ def ensure_experiment(tx: Tx, name: str) -> Any:
     if found is not None:
         return found
     check_experiment_name(name)
-    tx.conn.execute(
-        insert(experiments).values(id=new_guid(), name=name, created_utc=utc_now(), tags={}, run_count=0)
-    )
+    tx.conn.execute(insert(experiments).values(id=new_guid(), name=name, created_utc=utc_now(), tags={}, run_count=0))
     return _find(tx.conn, name)
 
 
 def count_run(tx: Tx, experiment: Any) -> int:
     """The number of the run that is being created."""
     tx.conn.execute(
-        update(experiments)
-        .where(experiments.c.id == experiment.id)
-        .values(run_count=experiment.run_count + 1)
+        update(experiments).where(experiments.c.id == experiment.id).values(run_count=experiment.run_count + 1)
     )
     return int(experiment.run_count) + 1
 
@@ -106,13 +100,9 @@ def count_run(tx: Tx, experiment: Any) -> int:
 def _find(conn: Connection, name: str) -> Any:
     row = conn.execute(select(experiments).where(experiments.c.name == name)).first()
     if row is None:
-        raise ExperimentNotFoundError(
-            f"Experiment '{name:.255}' does not exist. List them with `rookery experiments`."
-        )
+        raise ExperimentNotFoundError(f"Experiment '{name:.255}' does not exist. List them with `rookery experiments`.")
     return row
 
 
 def _plain(row: Any) -> dict[str, Any]:
-    return {
-        key: getattr(row, key) for key in ("id", "name", "created_utc", "archived_utc", "tags", "run_count")
-    }
+    return {key: getattr(row, key) for key in ("id", "name", "created_utc", "archived_utc", "tags", "run_count")}

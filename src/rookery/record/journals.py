@@ -18,7 +18,9 @@ __all__ = ["Journals"]
 
 
 class Journals:
-    """Promises: an offset and everything before it are stored in one transaction, so a repeated push changes nothing."""
+    """Promises: an offset and everything before it are stored in one transaction, so a repeated push changes
+    nothing.
+    """
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -29,7 +31,7 @@ class Journals:
             journals.c.run_id == run_id, journals.c.attempt == attempt, journals.c.node == node
         )
         with self._db.read() as conn:
-            return {name: offset for name, offset in conn.execute(query)}
+            return {row.name: row.offset for row in conn.execute(query)}
 
     def apply(
         self,

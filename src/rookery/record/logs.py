@@ -1,4 +1,6 @@
-"""Logs: bytes in files, sizes in the database. What the database says is there; what lies beyond is an unfinished append."""
+"""Logs: bytes in files, sizes in the database. What the database says is there; what lies beyond is an
+unfinished append.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ LOOSE_ROWS = 500
 
 
 class Logs:
-    """Promises: appends are idempotent by offset; bytes are in the file before the size that covers them is committed."""
+    """Promises: appends are idempotent by offset; bytes are in the file before the size that covers them is
+    committed.
+    """
 
     def __init__(self, db: Database, paths: WorkspacePaths) -> None:
         self._db = db
@@ -81,7 +85,7 @@ class Logs:
         """Every log of the run with its size, by name."""
         with self._db.read() as conn:
             query = select(logs.c.name, logs.c.size).where(logs.c.run_id == run_id).order_by(logs.c.name)
-            return {name: size for name, size in conn.execute(query)}
+            return {row.name: row.size for row in conn.execute(query)}
 
     def total_bytes(self) -> int:
         """The bytes of all logs of all runs."""

@@ -25,7 +25,9 @@ _INT64 = 2**63
 
 @dataclass
 class Chunk:
-    """Values to append to one metric. `count` is how many values, rows or items; `times` has one per value, or per item."""
+    """Values to append to one metric. `count` is how many values, rows or items; `times` has one per value,
+    or per item.
+    """
 
     count: int
     dtype: str
@@ -54,9 +56,7 @@ def chunk_from_block(block: Any) -> Chunk:
     return Chunk(count, dtype, data, steps, times, struct.unpack_from("<" + dtype, data, 8 * (count - 1))[0])
 
 
-def chunk_of_values(
-    values: Sequence[Any], steps: Optional[Sequence[Optional[int]]], times: Sequence[float]
-) -> Chunk:
+def chunk_of_values(values: Sequence[Any], steps: Optional[Sequence[Optional[int]]], times: Sequence[float]) -> Chunk:
     """Values one by one, packed where all are of one number type."""
     packed_steps = None if steps is None or any(s is None for s in steps) else _pack("q", steps)
     packed_times = _pack("d", times)

@@ -50,44 +50,36 @@ class MetricBatch:
     """
 
     def __init__(self) -> None:
-        self._chunks: dict[str, dict[str, tuple[str, list[Chunk]]]] = {}
+        self._chunks: dict[str, dict[str, list[tuple[str, Chunk]]]] = {}
         self.refused: list[tuple[str, str]] = []
 
     def add(self, run_id: str, name: str, kind: str, chunk: Chunk) -> None:
-        known = self._chunks.setdefault(run_id, {})
-        have = known.get(name)
-        if have is None:
-            known[name] = (kind, [chunk])
-            return
-        merged = _merged_kind(have[0], kind)
-        if merged is None:
-            self.refused.append((run_id, _refusal(name, have[0], kind)))
-            return
-        have[1].append(chunk)
-        known[name] = (merged, have[1])
+        self._chunks.setdefault(run_id, {}).setdefault(name, []).append((kind, chunk))
 
     def write(self, tx: Tx) -> None:
         for run_id, named in self._chunks.items():
             self._write_run(tx, run_id, named)
         self._chunks.clear()
 
-    def _write_run(self, tx: Tx, run_id: str, named: dict[str, tuple[str, list[Chunk]]]) -> None:
+    def _write_run(self, tx: Tx, run_id: str, named: dict[str, list[tuple[str, Chunk]]]) -> None:
         rows = _metric_rows(tx, run_id, named)
         tails = _tail_blocks(tx, rows, named)
         events, changes = [], []
         new_blocks: list[dict[str, Any]] = []
         grown: dict[int, dict[str, Any]] = {}
-        for name, (kind, chunks) in named.items():
+        for name, chunks in named.items():
             row = rows[name]
-            merged = _merged_kind(row["kind"], kind)
-            if merged is None:
-                self.refused.append((run_id, _refusal(name, row["kind"], kind)))
-                continue
             start = row["total"]
-            for chunk in chunks:
+            for kind, chunk in chunks:
+                merged = _merged_kind(row["kind"], kind)
+                if merged is None:
+                    self.refused.append((run_id, _refusal(name, row["kind"], kind)))
+                    continue
+                row["kind"] = merged
                 _append(row, chunk, tails, new_blocks, grown)
-            row["kind"] = merged
-            events.append(metric_row(run_id, name, merged, start, row["total"] - start, row["last"]))
+            if row["total"] == start:
+                continue
+            events.append(metric_row(run_id, name, row["kind"], start, row["total"] - start, row["last"]))
             changes.append({("row" if key == "id" else "new_" + key): value for key, value in row.items()})
         if grown:
             tx.conn.execute(
@@ -103,9 +95,7 @@ class MetricBatch:
 
 _METRIC_FIELDS = ("total", "kind", "tail", "tail_count", "tail_dtype", "tail_steps", "last")
 _CHANGE_METRIC = (
-    update(metrics)
-    .where(metrics.c.id == bindparam("row"))
-    .values({f: bindparam("new_" + f) for f in _METRIC_FIELDS})
+    update(metrics).where(metrics.c.id == bindparam("row")).values({f: bindparam("new_" + f) for f in _METRIC_FIELDS})
 )
 _GROW_BLOCK = (
     update(metric_blocks)
@@ -118,7 +108,7 @@ def _new(block: dict[str, Any]) -> dict[str, Any]:
     return {"new_" + field: block[field] for field in ("total", "values", "steps", "times")}
 
 
-def _metric_rows(tx: Tx, run_id: str, named: dict[str, tuple[str, list[Chunk]]]) -> dict[str, dict[str, Any]]:
+def _metric_rows(tx: Tx, run_id: str, named: dict[str, list[tuple[str, Chunk]]]) -> dict[str, dict[str, Any]]:
     """The rows of these metrics, as dicts that are changed and written back; those that were absent are inserted."""
     rows = _select_rows(tx, run_id, list(named))
     absent = [name for name in named if name not in rows]
@@ -126,7 +116,7 @@ def _metric_rows(tx: Tx, run_id: str, named: dict[str, tuple[str, list[Chunk]]])
         tx.conn.execute(
             insert(metrics),
             [
-                {"run_id": run_id, "name": name, "kind": named[name][0], "total": 0, "tail": -1, "tail_count": 0,
+                {"run_id": run_id, "name": name, "kind": named[name][0][0], "total": 0, "tail": -1, "tail_count": 0,
                  "tail_dtype": "", "tail_steps": 0, "last": None}
                 for name in absent
             ],
@@ -147,13 +137,11 @@ def _select_rows(tx: Tx, run_id: str, names: Sequence[str]) -> dict[str, dict[st
 
 
 def _tail_blocks(
-    tx: Tx, rows: dict[str, dict[str, Any]], named: dict[str, tuple[str, list[Chunk]]]
+    tx: Tx, rows: dict[str, dict[str, Any]], named: dict[str, list[tuple[str, Chunk]]]
 ) -> dict[int, dict[str, Any]]:
     """The blocks that will be extended, by metric; those that the first chunk cannot join are not even read."""
     wanted = {
-        row["id"]: row["tail"]
-        for name, row in rows.items()
-        if row["tail"] >= 0 and _joins(row, named[name][1][0])
+        row["id"]: row["tail"] for name, row in rows.items() if row["tail"] >= 0 and _joins(row, named[name][0][1])
     }
     found: dict[int, dict[str, Any]] = {}
     ids = list(wanted)
@@ -182,7 +170,9 @@ def _append(
     new_blocks: list[dict[str, Any]],
     grown: dict[int, dict[str, Any]],
 ) -> None:
-    """Extends the metric's last block or begins a new one. `tails` has the last blocks as they are now, stored or not."""
+    """Extends the metric's last block or begins a new one. `tails` has the last blocks as they are now,
+    stored or not.
+    """
     tail = tails.get(row["id"])
     if tail is not None and _joins(row, chunk) and len(tail["values"]) + len(chunk.values) <= TAIL_BYTES:
         tail["values"] += chunk.values
@@ -234,9 +224,7 @@ def _plain_values(row: Any, blocks: Sequence[Any]) -> dict[str, Any]:
     steps: list[Any] = []
     times: list[float] = []
     for block in blocks:
-        values.extend(
-            read_json(block.values) if block.dtype == "j" else read_packed(block.dtype, block.values)
-        )
+        values.extend(read_json(block.values) if block.dtype == "j" else read_packed(block.dtype, block.values))
         steps.extend([None] * block.total if block.steps is None else read_packed("q", block.steps))
         times.extend(read_packed("d", block.times))
     has_steps = any(block.steps is not None for block in blocks)

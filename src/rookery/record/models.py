@@ -33,7 +33,9 @@ CHANGEABLE = ("description", "framework_version", "datasets", "resource", "sampl
 
 
 class Models:
-    """Promises: registering links, never copies; a version's files never change; a deleted version's number is not reused."""
+    """Promises: registering links, never copies; a version's files never change; a deleted version's number
+    is not reused.
+    """
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -53,16 +55,12 @@ class Models:
             facts["datasets"] = body.get("datasets") or []
             facts["experiment"] = run["experiment"] if run else body.get("experiment")
             facts["snapshot_id"] = run["snapshot_id"] if run else None
-            last = tx.conn.execute(
-                select(model_names.c.last_version).where(model_names.c.name == name)
-            ).scalar()
+            last = tx.conn.execute(select(model_names.c.last_version).where(model_names.c.name == name)).scalar()
             version = (last or 0) + 1
             if last is None:
                 tx.conn.execute(insert(model_names).values(name=name, last_version=version))
             else:
-                tx.conn.execute(
-                    update(model_names).where(model_names.c.name == name).values(last_version=version)
-                )
+                tx.conn.execute(update(model_names).where(model_names.c.name == name).values(last_version=version))
             tx.conn.execute(
                 insert(models).values(
                     name=name, version=version, created_utc=utc_now(), created_by=clean_text(created_by),
@@ -100,9 +98,7 @@ class Models:
                 query = query.where(column == value)
         with self._db.read() as conn:
             rows = [
-                row
-                for row in conn.execute(query).all()
-                if _has(row.tags, tags) and _has(row.properties, properties)
+                row for row in conn.execute(query).all() if _has(row.tags, tags) and _has(row.properties, properties)
             ]
             if latest:
                 newest: dict[str, Any] = {}
@@ -150,9 +146,7 @@ def _files(
     if body.get("entries") is not None:
         files = [_entry(conn, entry) for entry in body["entries"]]
         if not files:
-            raise ModelError(
-                f"Model '{name}' would have no files. Give a file or a folder that is not empty."
-            )
+            raise ModelError(f"Model '{name}' would have no files. Give a file or a folder that is not empty.")
         if len({file["path"] for file in files}) != len(files):
             raise ModelError(f"Model '{name}': a path is there twice.")
         single = len(files) == 1 and "/" not in files[0]["path"]

@@ -31,8 +31,10 @@ __all__ = ["Record"]
 class Record:
     """What happened in a workspace.
 
-    Promises: thread-safe; what a method returned from is committed; whoever waits on `bell` is rung after the commit, never
-    before; errors of the disk are StorageError; a database of a newer version is VersionMismatchError and stays untouched.
+    Promises: thread-safe; what a method returned from is committed; whoever waits on `bell` is rung after the
+    commit, never
+    before; errors of the disk are StorageError; a database of a newer version is VersionMismatchError and
+    stays untouched.
     """
 
     def __init__(self, paths: WorkspacePaths) -> None:

@@ -40,7 +40,9 @@ _SCALARS = (str, bool, int, float, type(None))
 
 
 def apply_records(tx: Tx, run_id: str, blocks: Sequence[Any], records: Sequence[Any]) -> None:
-    """Stores what a process of `run_id` said, in order. Records may name runs that earlier records of the batch create."""
+    """Stores what a process of `run_id` said, in order. Records may name runs that earlier records of the
+    batch create.
+    """
     batch = _Batch(tx, run_id)
     # Runs are made first, because the blocks of a batch may belong to a child that the batch creates.
     for record in records:
@@ -144,9 +146,7 @@ def _list(batch: _Batch, run_id: str, name: Any, values: Any, time: Any) -> None
 
 def _row(batch: _Batch, run_id: str, name: Any, columns: Any, time: Any) -> None:
     _expect(columns, dict, "an object")
-    batch.metrics.add(
-        run_id, clean_name(name, "A metric's name"), "row", chunk_of_items([columns], 1, [float(time)])
-    )
+    batch.metrics.add(run_id, clean_name(name, "A metric's name"), "row", chunk_of_items([columns], 1, [float(time)]))
 
 
 def _table(batch: _Batch, run_id: str, name: Any, columns: Any, time: Any) -> None:
@@ -163,9 +163,7 @@ def _table(batch: _Batch, run_id: str, name: Any, columns: Any, time: Any) -> No
 def _item(batch: _Batch, run_id: str, name: Any, kind: Any, data: Any, time: Any) -> None:
     if kind not in ITEM_KINDS:
         raise UserError(f"metric kind {kind!r:.40} does not exist. Known: {', '.join(ITEM_KINDS)}.")
-    batch.metrics.add(
-        run_id, clean_name(name, "A metric's name"), kind, chunk_of_items([data], 1, [float(time)])
-    )
+    batch.metrics.add(run_id, clean_name(name, "A metric's name"), kind, chunk_of_items([data], 1, [float(time)]))
 
 
 def _tags(batch: _Batch, run_id: str, tags: Any) -> None:
@@ -195,9 +193,7 @@ def _upload(batch: _Batch, run_id: str, name: Any, file: Any) -> None:
     """Nothing: the agent has sent the bytes as an artifact."""
 
 
-def _child(
-    batch: _Batch, _run_id: str, child_id: Any, parent_id: Any, name: Any, tags: Any, time: Any
-) -> None:
+def _child(batch: _Batch, _run_id: str, child_id: Any, parent_id: Any, name: Any, tags: Any, time: Any) -> None:
     parent = run_row(batch.tx.conn, batch.run_of(parent_id))
     if batch.tx.conn.execute(select(runs.c.id).where(runs.c.id == check_run_id(child_id))).first():
         batch.run_of(child_id)

@@ -29,9 +29,7 @@ def run_row(conn: Connection, run_id: str) -> Any:
     """The bare row, or RunNotFoundError."""
     row = conn.execute(select(runs).where(runs.c.id == run_id)).first()
     if row is None:
-        raise RunNotFoundError(
-            f"Run '{run_id}' does not exist in this workspace. List them with `rookery ps --all`."
-        )
+        raise RunNotFoundError(f"Run '{run_id}' does not exist in this workspace. List them with `rookery ps --all`.")
     return row
 
 

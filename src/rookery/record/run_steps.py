@@ -106,9 +106,7 @@ def set_status(
         values["error"] = error
     changed = status != old or reason != row.reason
     if changed:
-        values.update(
-            status=status.value, reason=reason, phases=_next_phases(row.phases, status, reason, now)
-        )
+        values.update(status=status.value, reason=reason, phases=_next_phases(row.phases, status, reason, now))
     if status == RunStatus.RUNNING and row.started_utc is None:
         values["started_utc"] = now
     ends = status in TERMINAL and old not in TERMINAL
@@ -126,7 +124,9 @@ def set_status(
 
 
 def end_children(tx: Tx, run_id: str, status: RunStatus) -> None:
-    """Children live in the process of their parent, so they end with it. A submitted run below has a process of its own."""
+    """Children live in the process of their parent, so they end with it. A submitted run below has a process
+    of its own.
+    """
     query = select(runs.c.id, runs.c.status).where(runs.c.parent_id == run_id, runs.c.kind == RunKind.CHILD)
     for child_id, child_status in tx.conn.execute(query).all():
         if RunStatus(child_status) in TERMINAL:
@@ -149,9 +149,7 @@ def add_tags(tx: Tx, run_id: str, tags: Any) -> None:
 def remove_tags(tx: Tx, run_id: str, keys: list[str]) -> None:
     if keys:
         tx.conn.execute(
-            delete(run_tags).where(
-                run_tags.c.run_id == run_id, run_tags.c.key.in_([clean_text(k) for k in keys])
-            )
+            delete(run_tags).where(run_tags.c.run_id == run_id, run_tags.c.key.in_([clean_text(k) for k in keys]))
         )
         _tags_event(tx, run_id)
 
@@ -164,11 +162,12 @@ def add_properties(tx: Tx, run_id: str, properties: Any) -> None:
     """
     wanted = clean_map(properties, "properties")
     query = select(run_properties.c.key, run_properties.c.value).where(run_properties.c.run_id == run_id)
-    have = {key: value for key, value in tx.conn.execute(query)}
+    have = {row.key: row.value for row in tx.conn.execute(query)}
     for key, value in wanted.items():
         if key in have and have[key] != value:
             raise ConflictError(
-                f"Property '{key}' of run '{run_id}' is {have[key]!r} already and properties are written once. Use a tag for what changes.",
+                f"Property '{key}' of run '{run_id}' is {have[key]!r} already and properties are "
+                "written once. Use a tag for what changes.",
                 details={"property": key, "value": have[key]},
             )
     new = {key: value for key, value in wanted.items() if key not in have}
@@ -179,9 +178,7 @@ def add_properties(tx: Tx, run_id: str, properties: Any) -> None:
 
 def rename(tx: Tx, run_id: str, names: dict[str, Any]) -> None:
     """Sets display_name and description, where given."""
-    values = {
-        key: clean_text(names[key]) for key in ("display_name", "description") if names.get(key) is not None
-    }
+    values = {key: clean_text(names[key]) for key in ("display_name", "description") if names.get(key) is not None}
     if values:
         tx.conn.execute(update(runs).where(runs.c.id == run_id).values(**values))
         write_event(tx, run_id, "run", {"run": run_id, **values})
@@ -211,17 +208,11 @@ def _insert_labels(tx: Tx, table: Any, run_id: str, labels: dict[str, Optional[s
 
 
 def _tags_event(tx: Tx, run_id: str) -> None:
-    query = (
-        select(run_tags.c.key, run_tags.c.value).where(run_tags.c.run_id == run_id).order_by(run_tags.c.key)
-    )
-    write_event(
-        tx, run_id, "run", {"run": run_id, "tags": {key: value for key, value in tx.conn.execute(query)}}
-    )
+    query = select(run_tags.c.key, run_tags.c.value).where(run_tags.c.run_id == run_id).order_by(run_tags.c.key)
+    write_event(tx, run_id, "run", {"run": run_id, "tags": {row.key: row.value for row in tx.conn.execute(query)}})
 
 
-def _status_event(
-    tx: Tx, run_id: str, status: RunStatus, reason: str, attempt: int, now: str, error: Any
-) -> None:
+def _status_event(tx: Tx, run_id: str, status: RunStatus, reason: str, attempt: int, now: str, error: Any) -> None:
     data = {
         "run": run_id,
         "status": status.value,
@@ -233,9 +224,7 @@ def _status_event(
     write_event(tx, run_id, "status", data)
 
 
-def _next_phases(
-    phases: list[dict[str, Any]], status: RunStatus, reason: str, now: str
-) -> list[dict[str, Any]]:
+def _next_phases(phases: list[dict[str, Any]], status: RunStatus, reason: str, now: str) -> list[dict[str, Any]]:
     if phases and phases[-1]["status"] == status.value:
         # A queue's reason changes often; the phase is still the same one.
         return [*phases[:-1], {**phases[-1], "reason": reason}]

@@ -94,7 +94,8 @@ class Runs:
         error: Optional[dict[str, Any]] = None,
         warnings: Optional[list[str]] = None,
     ) -> dict[str, Any]:
-        """Moves a run on, with the controller's state, in one transaction. Arguments that are None leave what is stored.
+        """Moves a run on, with the controller's state, in one transaction. Arguments that are None leave what
+        is stored.
 
         Raises:
             ConflictError: the run is over already.

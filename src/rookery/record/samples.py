@@ -29,9 +29,7 @@ class Samples:
 
     def get(self, run_id: str) -> list[dict[str, Any]]:
         """Every sample of the run, in the order they came, each with its node."""
-        query = (
-            select(samples.c.node, samples.c.data).where(samples.c.run_id == run_id).order_by(samples.c.id)
-        )
+        query = select(samples.c.node, samples.c.data).where(samples.c.run_id == run_id).order_by(samples.c.id)
         with self._db.read() as conn:
             run_row(conn, run_id)
             return [{**sample, "node": node} for node, data in conn.execute(query) for sample in data]

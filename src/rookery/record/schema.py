@@ -1,4 +1,6 @@
-"""The tables. A change here needs a migration in `migrations/versions` and a new SCHEMA_REVISION; a test compares the two."""
+"""The tables. A change here needs a migration in `migrations/versions` and a new SCHEMA_REVISION; a test
+compares the two.
+"""
 
 from __future__ import annotations
 
@@ -198,9 +200,7 @@ metric_blocks = Table(
     Column("metric_id", Serial, ForeignKey("metrics.id"), primary_key=True),
     Column("number", Integer, primary_key=True),
     Column("total", Integer, nullable=False),
-    Column(
-        "dtype", String(1), nullable=False
-    ),  # d: float64, q: int64 (little-endian), j: JSON, one chunk a line
+    Column("dtype", String(1), nullable=False),  # d: float64, q: int64 (little-endian), j: JSON, one chunk a line
     Column("values", LargeBinary, nullable=False),
     Column("steps", LargeBinary),
     Column("times", LargeBinary, nullable=False),

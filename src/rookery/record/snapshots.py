@@ -76,9 +76,7 @@ def check_entries(entries: Any) -> list[dict[str, Any]]:
         while folder:
             # A file or link that is also a folder: with a link this would write outside.
             if folder in paths:
-                raise PathError(
-                    f"Snapshot path {path!r:.100} lies below {folder!r:.100}, which is a file or a link."
-                )
+                raise PathError(f"Snapshot path {path!r:.100} lies below {folder!r:.100}, which is a file or a link.")
             folder = posixpath.dirname(folder)
     return checked
 
@@ -88,14 +86,10 @@ def _check_entry(entry: Any) -> dict[str, Any]:
         raise UserError("A snapshot entry is an object with path, sha256, size, mode and link.")
     path, link, size, mode = entry.get("path"), entry.get("link"), entry.get("size"), entry.get("mode")
     if check_artifact_name(path) != path:
-        raise PathError(
-            f"Snapshot path {path!r:.100} is not in its plain form, '{check_artifact_name(path):.100}'."
-        )
+        raise PathError(f"Snapshot path {path!r:.100} is not in its plain form, '{check_artifact_name(path):.100}'.")
     for value, what, largest in ((size, "size", 2**63 - 1), (mode, "mode", MAX_MODE)):
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= largest:
-            raise UserError(
-                f"Snapshot entry {path!r:.100}: {what}={value!r:.40} must be between 0 and {largest}."
-            )
+            raise UserError(f"Snapshot entry {path!r:.100}: {what}={value!r:.40} must be between 0 and {largest}.")
     sha256 = entry.get("sha256") or ""
     if link is None:
         check_sha256(sha256)
@@ -114,5 +108,6 @@ def _check_link(path: str, link: Any) -> None:
         ups += 1
     if link.startswith("/") or ".." in parts[ups:] or ups > path.count("/"):
         raise PathError(
-            f"Snapshot link {path!r:.100} points to {link!r:.100}, out of the folder. Only links inside it can be taken."
+            f"Snapshot link {path!r:.100} points to {link!r:.100}, out of the folder. Only links "
+            "inside it can be taken."
         )

@@ -12,7 +12,9 @@ BUSY_TIMEOUT_MS = 10_000
 
 
 def open_sqlite(path: str) -> tuple[Engine, Engine]:
-    """(reads, writes) on one file. Reads see a snapshot and never wait; writes take the lock at BEGIN, not at the first change."""
+    """(reads, writes) on one file. Reads see a snapshot and never wait; writes take the lock at BEGIN, not at
+    the first change.
+    """
     url = "sqlite+pysqlite:///" + path
     reads = create_engine(url, pool_size=4, max_overflow=60)
     writes = create_engine(url, pool_size=1, max_overflow=0)

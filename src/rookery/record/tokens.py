@@ -1,4 +1,6 @@
-"""Tokens: the owner's, and those that belong to one run. The keeper's secret signs them; nothing is stored per token."""
+"""Tokens: the owner's, and those that belong to one run. The keeper's secret signs them; nothing is stored
+per token.
+"""
 
 from __future__ import annotations
 

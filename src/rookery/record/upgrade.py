@@ -39,12 +39,8 @@ def upgrade(database: Database) -> None:
     with database.write() as tx:
         if found is None:
             metadata.create_all(tx.conn, checkfirst=False)
-            tx.conn.execute(
-                text(f"CREATE TABLE {VERSION_TABLE} (version_num VARCHAR(32) NOT NULL PRIMARY KEY)")
-            )
-            tx.conn.execute(
-                text(f"INSERT INTO {VERSION_TABLE} VALUES (:revision)"), {"revision": SCHEMA_REVISION}
-            )
+            tx.conn.execute(text(f"CREATE TABLE {VERSION_TABLE} (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"))
+            tx.conn.execute(text(f"INSERT INTO {VERSION_TABLE} VALUES (:revision)"), {"revision": SCHEMA_REVISION})
         else:
             migrate(tx.conn)
 
@@ -63,9 +59,7 @@ def alembic_config() -> Any:
     from alembic.config import Config
 
     config = Config()
-    config.set_main_option(
-        "script_location", os.path.join(os.path.dirname(__file__), "migrations").replace("%", "%%")
-    )
+    config.set_main_option("script_location", os.path.join(os.path.dirname(__file__), "migrations").replace("%", "%%"))
     return config
 
 

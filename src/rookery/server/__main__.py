@@ -34,18 +34,12 @@ def main(argv: Optional[list[str]] = None) -> int:
 
 
 def _parse(argv: Optional[list[str]]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m rookery.server", description="Keeps a Rookery workspace."
-    )
+    parser = argparse.ArgumentParser(prog="python -m rookery.server", description="Keeps a Rookery workspace.")
     parser.add_argument("--workspace", required=True, metavar="ROOT", help="the workspace's folder")
     parser.add_argument("--ready-fd", type=int, metavar="N", help="gets a byte when the keeper listens")
-    parser.add_argument(
-        "--foreground", action="store_true", help="stays in the foreground: leaves only when told to"
-    )
+    parser.add_argument("--foreground", action="store_true", help="stays in the foreground: leaves only when told to")
     parser.add_argument("--host", default="127.0.0.1", help="address of the TCP port (127.0.0.1)")
-    parser.add_argument(
-        "--port", type=int, default=0, help="TCP port; 0 is the one used before, or a free one"
-    )
+    parser.add_argument("--port", type=int, default=0, help="TCP port; 0 is the one used before, or a free one")
     parser.add_argument("--no-idle", action="store_true", help="does not leave when there is nothing to do")
     given = parser.parse_args(argv)
     given.no_idle = given.no_idle or given.foreground

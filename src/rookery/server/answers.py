@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, Optional
 
+from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
 
-from rookery.errors import UserError
 
 __all__ = ["JsonAnswer", "answer", "raw_answer"]
 
@@ -80,5 +80,5 @@ def _parse_range(header: Optional[str], size: int) -> Optional[tuple[int, int]]:
         return (max(0, size - int(last)), size)
     start, end = int(first), min(int(last) + 1, size) if last else size
     if start >= size or end <= start:
-        raise UserError(f"Range {header!r:.60} is not within the {size} bytes.", details={"size": size})
+        raise HTTPException(416, f"Range {header!r:.60} is not within the {size} bytes.")
     return start, end

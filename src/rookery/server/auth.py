@@ -1,6 +1,7 @@
 """Who asks, and what they may. All rules are here.
 
-Owner: everything. A run's token (kind run or agent): reads everything, writes what RULES says. What RULES does not name is the
+Owner: everything. A run's token (kind run or agent): reads everything, writes what RULES says. What RULES
+does not name is the
 owner's alone, so a new route is closed until somebody opens it here.
 """
 
@@ -85,7 +86,8 @@ def check_parent(services: Services, principal: Principal, run_id: Optional[str]
         return
     if run_id is None or not services.record.runs.is_within(run_id, principal.run_id or ""):
         raise ForbiddenError(
-            f"The token of run '{principal.run_id}' allows this only for that run and its children, not for {run_id!r:.80}."
+            f"The token of run '{principal.run_id}' allows this only for that run and its children, "
+            f"not for {run_id!r:.80}."
         )
 
 
@@ -102,7 +104,9 @@ async def _own_agent(services: Services, principal: Principal, params: dict[str,
 
 
 async def _anyone(services: Services, principal: Principal, params: dict[str, Any]) -> None:
-    """Content and snapshots are named by their hash: who adds some changes nothing. Others check their body themselves."""
+    """Content and snapshots are named by their hash: who adds some changes nothing. Others check their body
+    themselves.
+    """
 
 
 _AGENT = "/agent/{run_id}/{attempt}/{node}/"

@@ -35,7 +35,9 @@ def error_answer(error: RookeryError, status: Optional[int] = None) -> JsonAnswe
 def internal_error(error: BaseException) -> JsonAnswer:
     """For what nobody foresaw: the traceback goes to the keeper's log, a sentence to the caller."""
     log.error("Internal error", exc_info=error)
-    sentence = f"The keeper failed at this request ({type(error).__name__}). Its log, keeper/keeper.log, has the traceback."
+    sentence = (
+        f"The keeper failed at this request ({type(error).__name__}). Its log, keeper/keeper.log, has the traceback."
+    )
     return error_answer(ServiceError(sentence), 500)
 
 
@@ -55,16 +57,12 @@ async def _http_error(request: Request, error: Exception) -> JsonAnswer:
     path = request.url.path[:200]
     if error.status_code == 404:
         return error_answer(
-            NotFoundError(
-                f"There is nothing at {path}. The API is below /api/v1; see docs/inside/protocol.md."
-            ),
+            NotFoundError(f"There is nothing at {path}. The API is below /api/v1; see docs/inside/protocol.md."),
             404,
         )
     if error.status_code == 405:
         allowed = (error.headers or {}).get("Allow", "another method")
-        found = error_answer(
-            UserError(f"{request.method} is not possible at {path}. Allowed: {allowed}."), 405
-        )
+        found = error_answer(UserError(f"{request.method} is not possible at {path}. Allowed: {allowed}."), 405)
         found.headers["Allow"] = allowed
         return found
     return error_answer(UserError(str(error.detail)), error.status_code)
@@ -74,6 +72,4 @@ async def _validation_error(_request: Request, error: Exception) -> JsonAnswer:
     assert isinstance(error, RequestValidationError)
     problems = [{"field": ".".join(str(p) for p in e["loc"]), "message": e["msg"]} for e in error.errors()]
     words = "; ".join(f"{p['field']}: {p['message']}" for p in problems[:5])
-    return error_answer(
-        UserError(f"The request is not valid: {words}.", details={"problems": problems[:50]}), 422
-    )
+    return error_answer(UserError(f"The request is not valid: {words}.", details={"problems": problems[:50]}), 422)

@@ -29,9 +29,7 @@ def event_stream(
     )
 
 
-async def _frames(
-    services: Services, after: int, run_id: Optional[str], until_end: bool
-) -> AsyncIterator[bytes]:
+async def _frames(services: Services, after: int, run_id: Optional[str], until_end: bool) -> AsyncIterator[bytes]:
     services.activity.open_streams += 1
     try:
         with Waiter(services, ["events" if run_id is None else f"run/{run_id}"]) as waiter:
@@ -57,9 +55,7 @@ def _read(record: Record, after: int, run_id: Optional[str]) -> tuple[int, bytes
     frames = []
     size = 0
     for row in rows:
-        frame = _frame(
-            row["kind"], row["seq"], _log_data(record, row) if row["kind"] == "log" else row["data"]
-        )
+        frame = _frame(row["kind"], row["seq"], _log_data(record, row) if row["kind"] == "log" else row["data"])
         frames.append(frame)
         after, size = row["seq"], size + len(frame)
         if size > 1024 * 1024:

@@ -18,7 +18,8 @@ def read_identity(paths: WorkspacePaths) -> dict[str, Any]:
     """workspace.json, once it is certain that this folder is a workspace that we may and can keep.
 
     Raises:
-        WorkspaceNotFoundError, ConfigError, VersionMismatchError, StorageError: which of these is not so, and what to do.
+        WorkspaceNotFoundError, ConfigError, VersionMismatchError, StorageError: which of these is not so, and
+        what to do.
     """
     try:
         with open(paths.identity, encoding="utf-8") as f:
@@ -28,15 +29,9 @@ def read_identity(paths: WorkspacePaths) -> dict[str, Any]:
             f"{paths.root} is not a workspace: it has no workspace.json. Make one with `rookery init`."
         ) from None
     except (OSError, ValueError) as error:
-        raise ConfigError(
-            f"{paths.identity} cannot be read ({error}). Mend it, or restore it from a copy."
-        ) from error
-    if not isinstance(identity, dict) or not all(
-        isinstance(identity.get(key), str) for key in ("id", "name")
-    ):
-        raise ConfigError(
-            f"{paths.identity} lacks the workspace's id or name. Mend it, or restore it from a copy."
-        )
+        raise ConfigError(f"{paths.identity} cannot be read ({error}). Mend it, or restore it from a copy.") from error
+    if not isinstance(identity, dict) or not all(isinstance(identity.get(key), str) for key in ("id", "name")):
+        raise ConfigError(f"{paths.identity} lacks the workspace's id or name. Mend it, or restore it from a copy.")
     found = identity.get("format", FORMAT)
     if not isinstance(found, int) or found > FORMAT:
         raise VersionMismatchError(

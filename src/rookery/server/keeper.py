@@ -1,6 +1,7 @@
 """The keeper: lease, record, controller and API in one process, from start to leaving.
 
-Order at the start: identity, lease, record, controller, sockets, keeper.json, ready. At the end the other way round: who finds
+Order at the start: identity, lease, record, controller, sockets, keeper.json, ready. At the end the other way
+round: who finds
 no keeper.json starts a new keeper, which waits for the lease that this one is about to give back.
 """
 
@@ -46,9 +47,7 @@ class KeeperOptions:
     idle_s: Optional[float] = None
 
 
-def keep(
-    options: KeeperOptions, make_controller: Optional[Callable[[Record, WorkspacePaths], Any]] = None
-) -> None:
+def keep(options: KeeperOptions, make_controller: Optional[Callable[[Record, WorkspacePaths], Any]] = None) -> None:
     """Owns the workspace until it is told to leave, or has been idle for long enough.
 
     Raises:

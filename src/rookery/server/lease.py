@@ -1,6 +1,7 @@
 """The lease: who owns a workspace. A lock that the kernel drops when the keeper dies, and a text that says who it is.
 
-On a network file system the lock of another host may not be seen, so there the text counts too: one that names another host
+On a network file system the lock of another host may not be seen, so there the text counts too: one that
+names another host
 and was renewed lately keeps us out.
 """
 
@@ -69,9 +70,7 @@ class Lease:
         threading.Thread(target=self._renew, name="rookery-lease", daemon=True).start()
         return self
 
-    def __exit__(
-        self, _type: Optional[type], _error: Optional[BaseException], _tb: Optional[TracebackType]
-    ) -> None:
+    def __exit__(self, _type: Optional[type], _error: Optional[BaseException], _tb: Optional[TracebackType]) -> None:
         self._over.set()
         with self._lock:
             os.ftruncate(self._fd, 0)
@@ -135,9 +134,7 @@ class Lease:
 def is_network_file_system(path: str) -> bool:
     """Whether other machines may see this folder too."""
     kind = file_system_of(path)
-    return (
-        kind in NETWORK or kind.startswith("fuse.ssh") or kind in ("fuse.glusterfs", "fuse.ceph", "fuse.s3fs")
-    )
+    return kind in NETWORK or kind.startswith("fuse.ssh") or kind in ("fuse.glusterfs", "fuse.ceph", "fuse.s3fs")
 
 
 def file_system_of(path: str, mounts: str = "/proc/self/mounts") -> str:
@@ -165,9 +162,7 @@ def _busy(root: str, holder: dict[str, Any], more: str = "") -> WorkspaceBusyErr
     if host == socket.gethostname() or host == "an unknown host":
         advice = "Use that one, or stop it with `rookery keeper stop`."
     else:
-        advice = (
-            f"One keeper owns a workspace: run `rookery server` on {host} and reach it over TCP from here."
-        )
+        advice = f"One keeper owns a workspace: run `rookery server` on {host} and reach it over TCP from here."
     return WorkspaceBusyError(
         f"The workspace {root} is kept by another keeper (host {host}, pid {pid}{more}). {advice}",
         details={"host": host, "pid": pid},

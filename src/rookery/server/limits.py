@@ -1,4 +1,6 @@
-"""The front of the app: counts requests, limits bodies, names the version, and turns what nobody caught into an answer."""
+"""The front of the app: counts requests, limits bodies, names the version, and turns what nobody caught into
+an answer.
+"""
 
 from __future__ import annotations
 
@@ -83,7 +85,9 @@ class _Exchange:
         await self._send(message)
 
     async def _drain(self, limit: int) -> None:
-        """Takes in the rest of a refused body: a sender that is still writing would see a broken pipe, not the answer."""
+        """Takes in the rest of a refused body: a sender that is still writing would see a broken pipe, not
+        the answer.
+        """
         if _content_length(self._scope) - self._taken > limit:
             return
         while not self._complete and self._taken <= limit:

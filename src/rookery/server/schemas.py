@@ -1,4 +1,6 @@
-"""Bodies that the API takes, where their form can be said in types. Unknown fields are refused: they are typing errors."""
+"""Bodies that the API takes, where their form can be said in types. Unknown fields are refused: they are
+typing errors.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,7 @@ __all__ = [
 
 
 class _Given(BaseModel):
-    # defer_build: a model's validator is built when it is first used, which keeps the keeper's start short.
-    model_config = ConfigDict(extra="forbid", defer_build=True)
+    model_config = ConfigDict(extra="forbid")
 
     def given(self) -> dict[str, Any]:
         """The fields that the body has, and no others."""

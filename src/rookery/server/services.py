@@ -76,9 +76,7 @@ class Waiter:
         self._services.waiters.add(self)
         return self
 
-    def __exit__(
-        self, _type: Optional[type], _error: Optional[BaseException], _tb: Optional[TracebackType]
-    ) -> None:
+    def __exit__(self, _type: Optional[type], _error: Optional[BaseException], _tb: Optional[TracebackType]) -> None:
         self._services.waiters.discard(self)
         for unsubscribe in self._unsubscribe:
             unsubscribe()

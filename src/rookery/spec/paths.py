@@ -20,6 +20,11 @@ class WorkspacePaths:
         return os.path.join(self.root, "workspace.json")
 
     @property
+    def gitignore(self) -> str:
+        """Keeps git out of the whole folder."""
+        return os.path.join(self.root, ".gitignore")
+
+    @property
     def database(self) -> str:
         return os.path.join(self.root, "record.db")
 

@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 
 from rookery.engine.engines.base import Death, Engine, Place
-from rookery.engine.processes import is_running
+from rookery.engine.processes import all_pids, command_line, is_running
 from rookery.errors import ComputeError
 from rookery.spec.compute import ClusterSpec
 
@@ -120,11 +120,15 @@ class EngineExam:
             return places[-1]
 
         yield make
+        # By command line first: an agent that has not come far enough to note itself is ended too.
+        roots = {place.root for place in places}
+        for pid in all_pids():
+            if command_line(pid)[-1:] and command_line(pid)[-1] in roots:
+                _kill(pid)
         for place in places:
-            for name in ("up.json", "child.json"):
-                found = _read(place, name)
-                if found:
-                    _kill(found["pid"])
+            child = _read(place, "child.json")
+            if child:
+                _kill(child["pid"])
 
     def test_starts_every_agent_of_a_gang_detached(self, started, new_place):
         engine, _ = started()

@@ -1,4 +1,6 @@
-"""A controller that places nothing: runs move on when agents (or tests) say so. It behaves towards record and server as the real one."""
+"""A controller that places nothing: runs move on when agents (or tests) say so. It behaves towards record and
+server as the real one.
+"""
 
 from __future__ import annotations
 
@@ -38,13 +40,12 @@ class FakeController:
         target = self.record.compute.get(spec.compute)
         if spec.node_count > target["spec"]["max_nodes"]:
             raise ComputeError(
-                f"node_count={spec.node_count} is more than max_nodes={target['spec']['max_nodes']} of '{spec.compute}'."
+                f"node_count={spec.node_count} is more than max_nodes={target['spec']['max_nodes']} "
+                f"of '{spec.compute}'."
             )
 
     def submitted(self, run_id: str) -> None:
-        self.record.runs.advance(
-            run_id, status=RunStatus.QUEUED, reason="waiting for an agent", state={"attempt": 1}
-        )
+        self.record.runs.advance(run_id, status=RunStatus.QUEUED, reason="waiting for an agent", state={"attempt": 1})
 
     def cancel(self, run_id: str) -> None:
         run = self.record.runs.get(run_id)
@@ -82,9 +83,7 @@ class FakeController:
         status = {"completed": RunStatus.COMPLETED, "canceled": RunStatus.CANCELED}.get(
             outcome.get("result"), RunStatus.FAILED
         )
-        self.record.runs.advance(
-            run_id, status=status, error=outcome.get("cause"), warnings=body.get("warnings") or []
-        )
+        self.record.runs.advance(run_id, status=status, error=outcome.get("cause"), warnings=body.get("warnings") or [])
 
     def commands(self, run_id: str, attempt: int, node: int, after: int) -> list[dict[str, Any]]:
         self._current(run_id, attempt)
@@ -98,9 +97,7 @@ class FakeController:
 
     def compute(self, name: str) -> dict[str, Any]:
         if name == LOCAL:
-            return _compute(
-                {"name": LOCAL, "spec": {}, "created_utc": utc_now(), "modified_utc": utc_now()}, "local"
-            )
+            return _compute({"name": LOCAL, "spec": {}, "created_utc": utc_now(), "modified_utc": utc_now()}, "local")
         return _compute(self.record.compute.get(name), "cluster")
 
     def computes(self) -> list[dict[str, Any]]:
@@ -132,9 +129,7 @@ class FakeController:
     def _current(self, run_id: str, attempt: int) -> dict[str, Any]:
         run = self.record.runs.get(run_id)
         if run["attempt"] != attempt or RunStatus(run["status"]).is_terminal:
-            raise ConflictError(
-                f"Attempt {attempt} of run '{run_id}' is over.", details={"status": run["status"]}
-            )
+            raise ConflictError(f"Attempt {attempt} of run '{run_id}' is over.", details={"status": run["status"]})
         return run
 
 

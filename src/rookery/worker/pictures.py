@@ -31,7 +31,8 @@ def check_picture(path):
         with open(path, "rb") as f:
             head = f.read(16)
     except OSError as error:
-        raise UserError("The picture {!r} cannot be read: {}.".format(path, error.strerror or error)) from error
+        text = "The picture {!r} cannot be read: {}.".format(path, error.strerror or error)
+        raise UserError(text) from error
     kind = picture_kind(head)
     if kind is None:
         raise UserError(

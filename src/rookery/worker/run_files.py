@@ -117,7 +117,8 @@ class FilesPart(RunBase):
             os.replace(partial, target)
         except ArtifactNotFoundError:
             known = _shown(self._file_names())
-            raise ArtifactNotFoundError("Run {} has no file {!r}. Known: {}.".format(self.id, name, known)) from None
+            text = "Run {} has no file {!r}. Known: {}.".format(self.id, name, known)
+            raise ArtifactNotFoundError(text) from None
         finally:
             if os.path.exists(partial):
                 os.unlink(partial)

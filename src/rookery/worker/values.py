@@ -67,7 +67,8 @@ def as_json_data(name, value):
         try:
             value = json.loads(value)
         except ValueError as error:
-            raise UserError("Metric '{}': the text given is not valid JSON ({}).".format(name, error)) from error
+            text = "Metric '{}': the text given is not valid JSON ({}).".format(name, error)
+            raise UserError(text) from error
     if not isinstance(value, dict):
         raise UserError(
             "Metric '{}': give a dict or its JSON text, not {}.".format(name, type(value).__name__)

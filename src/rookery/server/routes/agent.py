@@ -25,9 +25,7 @@ def hello(run_id: str, attempt: int, node: int, body: Body, services: Served) ->
     """An agent is there (again), and learns where to go on from."""
     given = parse_object(body)
     if given.get("protocol", PROTOCOL) != PROTOCOL:
-        raise VersionMismatchError(
-            f"The agent speaks protocol {given['protocol']!r:.20}, this keeper {PROTOCOL}."
-        )
+        raise VersionMismatchError(f"The agent speaks protocol {given['protocol']!r:.20}, this keeper {PROTOCOL}.")
     told = services.controller.agent_hello(run_id, attempt, node, given)
     journals = services.record.journals.offsets(run_id, attempt, node)
     return answer({"journals": journals, "logs": services.record.logs.sizes(run_id), **told})
@@ -53,28 +51,15 @@ def journal(run_id: str, attempt: int, node: int, body: Body, services: Served) 
     given = parse_object(body, "journal", "from", "to")
     start, end = given["from"], given["to"]
     blocks, records = given.get("blocks") or [], given.get("records") or []
-    if (
-        type(start) is not int
-        or type(end) is not int
-        or not isinstance(blocks, list)
-        or not isinstance(records, list)
-    ):
-        raise UserError(
-            "A journal's part has whole numbers `from` and `to`, and lists `blocks` and `records`."
-        )
+    if type(start) is not int or type(end) is not int or not isinstance(blocks, list) or not isinstance(records, list):
+        raise UserError("A journal's part has whole numbers `from` and `to`, and lists `blocks` and `records`.")
     return answer(
-        {
-            "ack": services.record.journals.apply(
-                run_id, attempt, node, given["journal"], start, end, blocks, records
-            )
-        }
+        {"ack": services.record.journals.apply(run_id, attempt, node, given["journal"], start, end, blocks, records)}
     )
 
 
 @router.post("/log")
-def log(
-    run_id: str, attempt: int, node: int, name: str, offset: int, body: Body, services: Served
-) -> JsonAnswer:
+def log(run_id: str, attempt: int, node: int, name: str, offset: int, body: Body, services: Served) -> JsonAnswer:
     """Bytes of a log; those that are stored already are dropped."""
     return answer({"ack": services.record.logs.append(run_id, name, offset, body)})
 

@@ -35,9 +35,7 @@ async def run_events(
 async def all_events(services: Served, after: Optional[int] = None, last: LastEventId = None) -> Response:
     """Everything of the workspace after a number, or from now on."""
     start = _start(after, last)
-    return event_stream(
-        services, await run_in_threadpool(services.record.events.last_seq) if start is None else start
-    )
+    return event_stream(services, await run_in_threadpool(services.record.events.last_seq) if start is None else start)
 
 
 def _start(after: Optional[int], last: Optional[str]) -> Optional[int]:

@@ -29,15 +29,11 @@ HashHeader = Annotated[Optional[str], Header(alias="X-Content-SHA256")]
 @router.get("/runs/{run_id}/logs")
 def list_logs(run_id: str, services: Served) -> JsonAnswer:
     services.record.runs.check_exists(run_id)
-    return answer(
-        {"logs": [{"name": name, "size": size} for name, size in services.record.logs.sizes(run_id).items()]}
-    )
+    return answer({"logs": [{"name": name, "size": size} for name, size in services.record.logs.sizes(run_id).items()]})
 
 
 @router.get("/runs/{run_id}/logs/{name:path}")
-def read_log(
-    run_id: str, name: str, services: Served, offset: int = 0, length: Optional[int] = None
-) -> Response:
+def read_log(run_id: str, name: str, services: Served, offset: int = 0, length: Optional[int] = None) -> Response:
     """Bytes of a log, under either runtime's name for it."""
     if offset < 0 or (length is not None and length < 0):
         raise UserError(f"offset={offset} and length={length} must not be negative.")
@@ -84,9 +80,7 @@ def get_artifact(run_id: str, name: str, services: Served, range: RangeHeader = 
     found = services.record.artifacts.find(run_id, name)
     if found is not None:
         content = services.record.content
-        return raw_answer(
-            lambda: content.open(found["sha256"]), found["size"], range, {"ETag": f'"{found["sha256"]}"'}
-        )
+        return raw_answer(lambda: content.open(found["sha256"]), found["size"], range, {"ETag": f'"{found["sha256"]}"'})
     size = services.record.logs.find(run_id, name)
     if size is not None:
         return raw_answer(lambda: _LogPart(services, run_id, name, 0), size, range, {"X-Log-Size": str(size)})

@@ -35,9 +35,7 @@ async def run_filter(
     compute: Optional[str] = None,
     include_children: bool = False,
 ) -> RunFilter:
-    return RunFilter(
-        experiment, parent, tuple(status), kind, tuple(tag), tuple(property), compute, include_children
-    )
+    return RunFilter(experiment, parent, tuple(status), kind, tuple(tag), tuple(property), compute, include_children)
 
 
 Filter = Annotated[RunFilter, Depends(run_filter)]
@@ -101,9 +99,7 @@ def report_status(run_id: str, report: StatusReport, services: Served) -> JsonAn
             f"Status {report.status!r:.40} cannot be reported. Known: {', '.join(s.value for s in REPORTABLE)}."
         )
     if run["kind"] == RunKind.SCRIPT:
-        raise ConflictError(
-            f"Run '{run_id}' was submitted; its status is what its agent sees. To stop it, cancel it."
-        )
+        raise ConflictError(f"Run '{run_id}' was submitted; its status is what its agent sees. To stop it, cancel it.")
     if RunStatus(run["status"]).is_terminal:
         raise ConflictError(f"Run '{run_id}' is {run['status']} already.", details={"status": run["status"]})
     cause = None if report.error is None else plain_cause(report.error)
