@@ -33,14 +33,25 @@ def measure(ws) -> list[Result]:
     blocks = []
     for start in range(0, VALUES, BATCH):
         numbers = range(start, start + BATCH)
-        blocks.append({
-            "run": None, "name": "loss", "n": BATCH, "dtype": "d",
-            "values": _packed("d", [i * 0.5 for i in numbers]), "steps": _packed("q", list(numbers)), "times": _packed("d", [1.7e9 + i for i in numbers]),
-        })
+        blocks.append(
+            {
+                "run": None,
+                "name": "loss",
+                "n": BATCH,
+                "dtype": "d",
+                "values": _packed("d", [i * 0.5 for i in numbers]),
+                "steps": _packed("q", list(numbers)),
+                "times": _packed("d", [1.7e9 + i for i in numbers]),
+            }
+        )
     path = f"/agent/{run.id}/1/0/journal"
     begin = time.perf_counter()
     for i, block in enumerate(blocks):
-        ws.client.request("POST", path, body={"journal": "bench.jnl", "from": i * 100, "to": (i + 1) * 100, "blocks": [block], "records": []})
+        ws.client.request(
+            "POST",
+            path,
+            body={"journal": "bench.jnl", "from": i * 100, "to": (i + 1) * 100, "blocks": [block], "records": []},
+        )
     rate = VALUES / (time.perf_counter() - begin)
     stored = len(run.get_metrics()["loss"])
     run.complete()
@@ -50,7 +61,17 @@ def measure(ws) -> list[Result]:
     if peer.is_there():
         with tempfile.TemporaryDirectory() as folder, peer.mlflow_server(folder) as (address, _, _):
             theirs = peer.run_in_peer(PEER, address)["rate"]
-    return [Result("metric ingest, one keeper, SQLite", rate, "values/s", 200_000, theirs, "MLflow server, log_batch of 1000", more_is_better=True)]
+    return [
+        Result(
+            "metric ingest, one keeper, SQLite",
+            rate,
+            "values/s",
+            200_000,
+            theirs,
+            "MLflow server, log_batch of 1000",
+            more_is_better=True,
+        )
+    ]
 
 
 def _packed(code: str, values: list) -> str:

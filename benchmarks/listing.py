@@ -34,7 +34,9 @@ def measure(ws) -> list[Result]:
         if len(page["runs"]) != 100:
             raise AssertionError(f"a page of 100 was asked for, {len(page['runs'])} came")
         ours = median_of(9, lambda: client.request("GET", "/runs", query={"limit": 100}))
-        filtered = median_of(9, lambda: client.request("GET", "/runs", query={"limit": 100, "experiment": "many", "status": "Failed"}))
+        filtered = median_of(
+            9, lambda: client.request("GET", "/runs", query={"limit": 100, "experiment": "many", "status": "Failed"})
+        )
         client.request("POST", "/keeper/stop")
     theirs = None
     if peer.is_there():

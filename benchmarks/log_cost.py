@@ -53,7 +53,21 @@ def measure(ws) -> list[Result]:
             with peer.mlflow_server(folder) as (address, _, _):
                 server = peer.run_in_peer(PEER, address, "200")["p50_us"]
     return [
-        Result("run.log on the training thread, p50", metrics["p50_us"], "µs", 5.0, direct, "mlflow.log_metric, SQLite directly"),
-        Result("run.log on the training thread, p50", metrics["p50_us"], "µs", 5.0, server, "mlflow.log_metric, through its server"),
+        Result(
+            "run.log on the training thread, p50",
+            metrics["p50_us"],
+            "µs",
+            5.0,
+            direct,
+            "mlflow.log_metric, SQLite directly",
+        ),
+        Result(
+            "run.log on the training thread, p50",
+            metrics["p50_us"],
+            "µs",
+            5.0,
+            server,
+            "mlflow.log_metric, through its server",
+        ),
         Result("run.log on the training thread, p99", metrics["p99_us"], "µs", None),
     ]

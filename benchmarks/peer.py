@@ -26,7 +26,14 @@ def run_in_peer(code: str, *args: str, timeout_s: float = 300) -> dict:
     """Run a program that prints one JSON object as its last line."""
     env = {**os.environ, "MLFLOW_ENABLE_ASYNC_LOGGING": "false", "GIT_PYTHON_REFRESH": "quiet"}
     env.pop("PYTHONDONTWRITEBYTECODE", None)
-    done = subprocess.run([PYTHON, "-W", "ignore", "-c", code, *args], env=env, capture_output=True, text=True, timeout=timeout_s, check=False)
+    done = subprocess.run(
+        [PYTHON, "-W", "ignore", "-c", code, *args],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=timeout_s,
+        check=False,
+    )
     if done.returncode != 0:
         raise RuntimeError(f"the peer failed:\n{done.stderr[-2000:]}")
     return json.loads(done.stdout.strip().splitlines()[-1])
@@ -40,7 +47,20 @@ def mlflow_server(folder: str) -> Iterator[tuple[str, float, float]]:
         port = s.getsockname()[1]
     env = {**os.environ, "GIT_PYTHON_REFRESH": "quiet"}
     env.pop("PYTHONDONTWRITEBYTECODE", None)
-    command = [PYTHON, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(port), "--backend-store-uri", f"sqlite:///{folder}/mlflow.db", "--artifacts-destination", f"{folder}/artifacts"]
+    command = [
+        PYTHON,
+        "-m",
+        "mlflow",
+        "server",
+        "--host",
+        "127.0.0.1",
+        "--port",
+        str(port),
+        "--backend-store-uri",
+        f"sqlite:///{folder}/mlflow.db",
+        "--artifacts-destination",
+        f"{folder}/artifacts",
+    ]
     start = time.perf_counter()
     with open(os.path.join(folder, "server.log"), "wb") as log:
         server = subprocess.Popen(command, env=env, stdout=log, stderr=log, cwd=folder, start_new_session=True)

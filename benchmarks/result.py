@@ -43,7 +43,9 @@ def print_table(results: list[Result]) -> None:
         goal = f"{sign} {format_number(r.goal, r.unit)}" if r.goal is not None else "-"
         peer = format_number(r.peer, r.unit) if r.peer is not None else "-"
         ratio = f"{r.ratio:.1f} ×" if r.ratio else "-"
-        print(f"{r.what:<52} {format_number(r.ours, r.unit):>14} {goal:>14} {'ok' if r.holds else 'MISSED':<6} {peer:>14} {ratio:>9}  {r.peer_name}")
+        print(
+            f"{r.what:<52} {format_number(r.ours, r.unit):>14} {goal:>14} {'ok' if r.holds else 'MISSED':<6} {peer:>14} {ratio:>9}  {r.peer_name}"
+        )
 
 
 def format_number(value: Optional[float], unit: str) -> str:

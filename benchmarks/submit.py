@@ -34,7 +34,14 @@ def measure(ws) -> list[Result]:
     over = statistics.median(ours) - statistics.median(bare)
     return [
         Result("submit → first user line, over bare python, warm", over, "s", 0.3),
-        Result("submit → first user line, in all", statistics.median(ours), "s", None, statistics.median(bare), "bare python"),
+        Result(
+            "submit → first user line, in all",
+            statistics.median(ours),
+            "s",
+            None,
+            statistics.median(bare),
+            "bare python",
+        ),
     ]
 
 

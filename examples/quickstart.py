@@ -1,6 +1,6 @@
 """What `make quickstart` runs: pictures, workspace, cluster, the article's training, the registered model, the result.
 
-    python examples/quickstart.py [--folder quickstart] [--num_epochs 10]
+python examples/quickstart.py [--folder quickstart] [--num_epochs 10]
 """
 
 import argparse
@@ -12,9 +12,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "birds"))
 
 import article
-from draw_birds import make_birds
-
 from azureml.core import Workspace
+from draw_birds import make_birds
 
 
 def main():
@@ -37,7 +36,10 @@ def main():
     metrics = run.get_metrics()
     pictures = [name for name in run.get_file_names() if name.endswith(".png")]
     print("\nDone in %.0f s." % (time.time() - start))
-    print("  accuracy   %.1f %% of 200 validation pictures (best of %d epochs)" % (100 * metrics["best_val_acc"], args.num_epochs))
+    print(
+        "  accuracy   %.1f %% of 200 validation pictures (best of %d epochs)"
+        % (100 * metrics["best_val_acc"], args.num_epochs)
+    )
     print("  model      %s, version %d (%s)" % (model.name, model.version, path))
     print("  picture    %s" % ", ".join(pictures))
     print("\nNext: cd %s && rookery show %s" % (os.path.relpath(folder), run.id))

@@ -26,7 +26,10 @@ class TestDocs:
     def test_every_setting_is_documented_with_its_default(self):
         text = _read(os.path.join(ROOT, "docs", "settings.md"))
         for setting in SETTINGS.values():
-            assert f"| `{setting.name}` | `{setting.variable}` | {setting.kind.__name__} | `{setting.default!r}` | {setting.meaning} |" in text
+            assert (
+                f"| `{setting.name}` | `{setting.variable}` | {setting.kind.__name__} | `{setting.default!r}` | {setting.meaning} |"
+                in text
+            )
 
     def test_every_error_code_is_documented(self):
         text = _read(os.path.join(ROOT, "docs", "errors.md"))
@@ -43,5 +46,18 @@ class TestDocs:
             assert os.path.exists(os.path.join(ROOT, name)), f"names {name}, which does not exist"
 
     def test_every_room_has_its_page(self):
-        for room in ("spec", "worker", "agent", "client", "submit", "sdk", "azureml", "record", "environments", "engine", "server", "cli"):
+        for room in (
+            "spec",
+            "worker",
+            "agent",
+            "client",
+            "submit",
+            "sdk",
+            "azureml",
+            "record",
+            "environments",
+            "engine",
+            "server",
+            "cli",
+        ):
             assert os.path.exists(os.path.join(ROOT, "docs", "inside", room + ".md")), room

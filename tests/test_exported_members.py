@@ -45,9 +45,7 @@ class TestRooms:
 @pytest.mark.parametrize("name", FILES)
 def test_public_names_of_files(name):
     module = importlib.import_module("rookery." + name)
-    defined = {
-        n for n in _public(module) if getattr(getattr(module, n), "__module__", None) == module.__name__
-    }
+    defined = {n for n in _public(module) if getattr(getattr(module, n), "__module__", None) == module.__name__}
     assert defined == {n for n in module.__all__ if hasattr(getattr(module, n), "__module__")}
 
 
@@ -75,8 +73,7 @@ class TestRookery:
     @pytest.mark.parametrize("python", OLD_PYTHONS)
     def test_imports_on_old_pythons(self, python):
         program = (
-            f"import sys; sys.path.insert(0, {os.path.dirname(SRC)!r}); import rookery; "
-            "print(rookery.__version__)"
+            f"import sys; sys.path.insert(0, {os.path.dirname(SRC)!r}); import rookery; print(rookery.__version__)"
         )
         done = subprocess.run([python, "-B", "-I", "-c", program], capture_output=True, text=True)
         assert (done.stdout.strip(), done.stderr) == (rookery.__version__, "")

@@ -68,7 +68,15 @@ def _chicken(draw, rng, x, y, s):
     _ellipse(draw, x, y, s, s * rng.uniform(0.66, 0.8), body)
     _ellipse(draw, x - s * 0.1, y + s * 0.05, s * 0.55, s * 0.36, dark)
     head_x, head_y = x + s * rng.uniform(0.75, 0.95), y - s * rng.uniform(0.7, 1.0)
-    draw.polygon([(x + s * 0.3, y - s * 0.4), (x + s * 0.9, y + s * 0.05), (head_x + s * 0.2, head_y), (head_x - s * 0.2, head_y)], fill=body)
+    draw.polygon(
+        [
+            (x + s * 0.3, y - s * 0.4),
+            (x + s * 0.9, y + s * 0.05),
+            (head_x + s * 0.2, head_y),
+            (head_x - s * 0.2, head_y),
+        ],
+        fill=body,
+    )
     for i in range(rng.randint(3, 4)):  # the comb
         _ellipse(draw, head_x - s * 0.16 + i * s * 0.12, head_y - s * 0.26, s * 0.09, s * 0.13, red)
     _ellipse(draw, head_x, head_y, s * 0.27, s * 0.26, body)
@@ -90,16 +98,31 @@ def _turkey(draw, rng, x, y, s):
             _ellipse(draw, tip[0], tip[1], s * 0.11, s * 0.11, pale)
     else:  # folded: long and hanging
         for i in range(4):
-            _feather(draw, x - s * 0.5, y + s * 0.1, math.radians(158 + i * 8), s * rng.uniform(1.1, 1.35), s * 0.15, dark)
+            _feather(
+                draw, x - s * 0.5, y + s * 0.1, math.radians(158 + i * 8), s * rng.uniform(1.1, 1.35), s * 0.15, dark
+            )
     _legs(draw, rng, x, y, s)
     _ellipse(draw, x, y, s * 0.98, s * rng.uniform(0.76, 0.9), body)
     for i in range(5):  # barred wing
-        draw.arc([x - s * 0.7 + i * s * 0.1, y - s * 0.35, x + s * 0.3 + i * s * 0.1, y + s * 0.5], 20, 120, fill=dark, width=max(1, int(s * 0.05)))
+        draw.arc(
+            [x - s * 0.7 + i * s * 0.1, y - s * 0.35, x + s * 0.3 + i * s * 0.1, y + s * 0.5],
+            20,
+            120,
+            fill=dark,
+            width=max(1, int(s * 0.05)),
+        )
     head_x, head_y = x + s * rng.uniform(0.8, 1.0), y - s * rng.uniform(0.8, 1.1)
     draw.line([(x + s * 0.55, y - s * 0.3), (head_x, head_y)], fill=skin, width=int(s * rng.uniform(0.18, 0.26)))
     _ellipse(draw, head_x, head_y, s * 0.2, s * 0.18, skin)  # bald: no comb
     for i in range(rng.randint(2, 4)):  # the wattle hangs down the neck
-        _ellipse(draw, head_x + s * 0.08 - i * s * 0.05, head_y + s * (0.2 + i * 0.14), s * 0.08, s * 0.14, _shade((196, 40, 44), rng))
+        _ellipse(
+            draw,
+            head_x + s * 0.08 - i * s * 0.05,
+            head_y + s * (0.2 + i * 0.14),
+            s * 0.08,
+            s * 0.14,
+            _shade((196, 40, 44), rng),
+        )
     _face(draw, rng, head_x, head_y, s * 0.85)
 
 
@@ -127,7 +150,9 @@ def _legs(draw, rng, x, y, s):
     for side in (-0.2, 0.2):
         foot = (x + side * s + rng.uniform(-0.1, 0.1) * s, y + s * 1.15)
         draw.line([(x + side * s, y + s * 0.5), foot], fill=colour, width=max(2, int(s * 0.07)))
-        draw.line([(foot[0] - s * 0.12, foot[1]), (foot[0] + s * 0.2, foot[1])], fill=colour, width=max(2, int(s * 0.06)))
+        draw.line(
+            [(foot[0] - s * 0.12, foot[1]), (foot[0] + s * 0.2, foot[1])], fill=colour, width=max(2, int(s * 0.06))
+        )
 
 
 def _face(draw, rng, x, y, s):

@@ -22,11 +22,20 @@ def load_data(data_dir, picture_size, batch_size):
     """The two loaders; training pictures are cropped, flipped and re-coloured."""
     ready = [transforms.ToTensor(), transforms.Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])]
     chains = {
-        "train": [transforms.RandomResizedCrop(picture_size, scale=(0.6, 1.0)), transforms.RandomHorizontalFlip(), transforms.ColorJitter(0.2, 0.2, 0.2)],
+        "train": [
+            transforms.RandomResizedCrop(picture_size, scale=(0.6, 1.0)),
+            transforms.RandomHorizontalFlip(),
+            transforms.ColorJitter(0.2, 0.2, 0.2),
+        ],
         "val": [transforms.Resize((picture_size, picture_size))],
     }
-    sets = {part: datasets.ImageFolder(os.path.join(data_dir, part), transforms.Compose(chain + ready)) for part, chain in chains.items()}
-    loaders = {part: torch.utils.data.DataLoader(s, batch_size=batch_size, shuffle=part == "train") for part, s in sets.items()}
+    sets = {
+        part: datasets.ImageFolder(os.path.join(data_dir, part), transforms.Compose(chain + ready))
+        for part, chain in chains.items()
+    }
+    loaders = {
+        part: torch.utils.data.DataLoader(s, batch_size=batch_size, shuffle=part == "train") for part, s in sets.items()
+    }
     return loaders, sets["train"].classes
 
 
@@ -70,7 +79,11 @@ def log_predictions_picture(model, loader, device, classes):
     guesses = model(torch.stack(images).to(device)).argmax(1).tolist()
     figure, axes = plt.subplots(2, 6, figsize=(12, 4.4))
     for ax, image, label, guess in zip(axes.flat, images, labels, guesses):
-        ax.imshow((image.permute(1, 2, 0) * torch.tensor([0.229, 0.224, 0.225]) + torch.tensor([0.485, 0.456, 0.406])).clamp(0, 1))
+        ax.imshow(
+            (image.permute(1, 2, 0) * torch.tensor([0.229, 0.224, 0.225]) + torch.tensor([0.485, 0.456, 0.406])).clamp(
+                0, 1
+            )
+        )
         ax.set_title(classes[guess], color="green" if guess == label else "red", fontsize=10)
         ax.axis("off")
     figure.tight_layout()
@@ -115,15 +128,31 @@ def main():
         speed = seen / (time.time() - start)
         scheduler.step()
         val_loss, accuracy, matrix = evaluate(model, loaders["val"], criterion, device, classes)
-        for name, value in (("train_loss", train_loss), ("val_loss", val_loss), ("val_acc", accuracy), ("images_per_second", speed)):
+        for name, value in (
+            ("train_loss", train_loss),
+            ("val_loss", val_loss),
+            ("val_acc", accuracy),
+            ("images_per_second", speed),
+        ):
             run.log(name, value)
-        print("epoch %d/%d  train loss %.4f  val loss %.4f  val acc %.4f  %.0f images/s" % (epoch + 1, args.num_epochs, train_loss, val_loss, accuracy, speed), flush=True)
+        print(
+            "epoch %d/%d  train loss %.4f  val loss %.4f  val acc %.4f  %.0f images/s"
+            % (epoch + 1, args.num_epochs, train_loss, val_loss, accuracy, speed),
+            flush=True,
+        )
         if accuracy >= best:
             best = accuracy
             torch.save(model.state_dict(), os.path.join(args.output_dir, "model.pt"))
             best_matrix = matrix
     run.log("best_val_acc", best)
-    run.log_confusion_matrix("confusion", {"schema_type": "confusion_matrix", "schema_version": "1.0.0", "data": {"class_labels": list(classes), "matrix": best_matrix.tolist()}})
+    run.log_confusion_matrix(
+        "confusion",
+        {
+            "schema_type": "confusion_matrix",
+            "schema_version": "1.0.0",
+            "data": {"class_labels": list(classes), "matrix": best_matrix.tolist()},
+        },
+    )
     log_predictions_picture(model, loaders["val"], device, classes)
     print("best val acc %.4f" % best)
 

@@ -30,24 +30,63 @@ class Setting:
 
 
 _ALL = [
-    Setting("strict_config", bool, False, "`Workspace.from_config()` raises where no config.json is found, as v1 did, instead of using the person's default workspace"),
-    Setting("keeper_idle_s", float, 300.0, "seconds without work, open streams or requests after which the keeper leaves"),
+    Setting(
+        "strict_config",
+        bool,
+        False,
+        "`Workspace.from_config()` raises where no config.json is found, as v1 did, instead of using the person's default workspace",
+    ),
+    Setting(
+        "keeper_idle_s", float, 300.0, "seconds without work, open streams or requests after which the keeper leaves"
+    ),
     Setting("keeper_start_timeout_s", float, 30.0, "how long a client waits for a keeper that it started"),
-    Setting("keeper_port", int, 0, "TCP port of the keeper on loopback; 0 takes a free one the first time and keeps it"),
+    Setting(
+        "keeper_port", int, 0, "TCP port of the keeper on loopback; 0 takes a free one the first time and keeps it"
+    ),
     Setting("cancel_grace_s", float, 10.0, "seconds between SIGTERM and SIGKILL when a run is stopped"),
     Setting("heartbeat_s", float, 5.0, "seconds between an agent's heartbeats and resource samples"),
     Setting("missed_heartbeats", int, 6, "heartbeats missed before a run is shown as NotResponding"),
     Setting("local_slots", int, 0, "runs that the target 'local' executes at the same time; 0 means one per CPU core"),
-    Setting("snapshot_warn_bytes", int, 300 * 1024 * 1024, "size of a source folder above which submit names its five largest paths"),
+    Setting(
+        "snapshot_warn_bytes",
+        int,
+        300 * 1024 * 1024,
+        "size of a source folder above which submit names its five largest paths",
+    ),
     Setting("keep_work_folder", bool, False, "keep a run's private working folder after the run has ended"),
-    Setting("artifact_root", str, "", "fsspec URL of the content store (s3://…, gs://…); empty is the workspace's own folder"),
+    Setting(
+        "artifact_root",
+        str,
+        "",
+        "fsspec URL of the content store (s3://…, gs://…); empty is the workspace's own folder",
+    ),
     Setting("database_url", str, "", "SQLAlchemy URL of the record; empty is SQLite in the workspace's folder"),
     Setting("run_token_hours", float, 24.0 * 31, "how long a run's own token is valid"),
-    Setting("original_packages", str, "", "packages that are installed as they are although Rookery stands in for them; a comma list with wildcards, like azureml-core,horovod"),
-    Setting("allow_python_drift", bool, False, "where no installed interpreter has the requested minor version, take the nearest one instead of failing; the run says so"),
-    Setting("requirement_sources", str, "https", "where a requirement may come from besides the indexes; a comma list of https, http, git, file"),
+    Setting(
+        "original_packages",
+        str,
+        "",
+        "packages that are installed as they are although Rookery stands in for them; a comma list with wildcards, like azureml-core,horovod",
+    ),
+    Setting(
+        "allow_python_drift",
+        bool,
+        False,
+        "where no installed interpreter has the requested minor version, take the nearest one instead of failing; the run says so",
+    ),
+    Setting(
+        "requirement_sources",
+        str,
+        "https",
+        "where a requirement may come from besides the indexes; a comma list of https, http, git, file",
+    ),
     Setting("environment_build_timeout_s", float, 3600.0, "how long one environment may take to resolve and build"),
-    Setting("environment_retry_s", float, 300.0, "how long a failed environment build is remembered: runs that want the same one get its error at once instead of another try"),
+    Setting(
+        "environment_retry_s",
+        float,
+        300.0,
+        "how long a failed environment build is remembered: runs that want the same one get its error at once instead of another try",
+    ),
 ]
 SETTINGS: dict[str, Setting] = {s.name: s for s in _ALL}
 
@@ -91,7 +130,7 @@ def _read(path: str) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path} cannot be read as JSON ({error}). Mend or remove it.") from error
     if not isinstance(values, dict):
-        raise ConfigError(f"{path} must hold a JSON object of settings, like {{\"strict_config\": true}}.")
+        raise ConfigError(f'{path} must hold a JSON object of settings, like {{"strict_config": true}}.')
     return values
 
 

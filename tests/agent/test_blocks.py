@@ -13,9 +13,7 @@ VALUES = st.one_of(st.floats(allow_nan=False), st.integers(), st.text(max_size=3
 NAMES = st.sampled_from(["a", "b"])
 RECORDS = st.lists(
     st.one_of(
-        st.builds(
-            lambda n, v, s: ["m", None, n, v, s, 1.0], NAMES, VALUES, st.one_of(st.none(), st.integers(0, 9))
-        ),
+        st.builds(lambda n, v, s: ["m", None, n, v, s, 1.0], NAMES, VALUES, st.one_of(st.none(), st.integers(0, 9))),
         st.builds(lambda n, v: ["l", None, n, v, 1.0], NAMES, st.lists(VALUES, max_size=3)),
         st.builds(lambda n, v: ["r", None, n, {"c": v}, 1.0], NAMES, VALUES),
         st.just(["u", None, "artifact", "file"]),
@@ -49,9 +47,7 @@ class TestMakeBatches:
         assert theirs == ours
 
     def test_child_is_created_before_its_metrics(self):
-        made = make_batches(
-            rows([["c", "k", None, "", {}, 1.0], ["g", "k", {}], ["m", "k", "x", 1.0, None, 1.0]])
-        )
+        made = make_batches(rows([["c", "k", None, "", {}, 1.0], ["g", "k", {}], ["m", "k", "x", 1.0, None, 1.0]]))
         assert [len(b.blocks) for b in made] == [0, 1]
 
     def test_upload_stands_alone(self):

@@ -22,18 +22,14 @@ class TestExplain:
             "message": "bad shape",
             "traceback": TRACE + "ValueError: bad shape\n",
         }
-        cause = explained(
-            recorded=recorded, tail="noise\nKeyError: other", log_name="azureml-logs/70_driver_log.txt"
-        )
+        cause = explained(recorded=recorded, tail="noise\nKeyError: other", log_name="azureml-logs/70_driver_log.txt")
         assert cause.exception == "ValueError: bad shape"
         assert "ValueError: bad shape" in cause.summary
         assert cause.traceback.startswith("Traceback")
         assert "70_driver_log" in format_cause(cause)
 
     def test_traceback_from_the_log_when_nothing_was_recorded(self):
-        cause = explained(
-            tail="epoch 1\n" + TRACE + "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried\n"
-        )
+        cause = explained(tail="epoch 1\n" + TRACE + "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried\n")
         assert cause.exception.startswith("torch.cuda.OutOfMemoryError")
         assert "smaller batch" in cause.advice[0]
 

@@ -107,9 +107,7 @@ class TestLogsFolder:
             "'w').write('second')"
         )
         agent = bench.start(bench.job(script))
-        bench.keeper.wait_until(
-            lambda: bytes(bench.keeper.logs.get("logs/state.json", b"")) == b"first version, long"
-        )
+        bench.keeper.wait_until(lambda: bytes(bench.keeper.logs.get("logs/state.json", b"")) == b"first version, long")
         with open(os.path.join(bench.paths.work_parent, "go"), "w"):
             pass
         assert agent.wait(20) == 0

@@ -71,9 +71,7 @@ class TestKeeperAway:
             "import subprocess; p = subprocess.Popen(['sleep', '60'], start_new_session=True); "
             f"open({mark!r}, 'w').write(str(p.pid))"
         )
-        address = KeeperAddress(
-            endpoint_file=bench.keeper.endpoint, start_command=(sys.executable, "-c", starter)
-        )
+        address = KeeperAddress(endpoint_file=bench.keeper.endpoint, start_command=(sys.executable, "-c", starter))
         agent = bench.start(bench.job(SCRIPT, keeper=address))
         bench.wait_for_log("up")
         bench.keeper.stop()
@@ -90,9 +88,7 @@ class TestKeeperAway:
         check_all(bench)
 
     def test_agent_leaves_when_its_folder_is_removed(self, bench):
-        agent = bench.start(
-            bench.job("import time\nprint('up', flush=True)\ntime.sleep(600)", cancel_grace_s=0.2)
-        )
+        agent = bench.start(bench.job("import time\nprint('up', flush=True)\ntime.sleep(600)", cancel_grace_s=0.2))
         bench.wait_for_log("up")
         bench.keeper.stop()
         os.unlink(bench.paths.job)

@@ -33,16 +33,13 @@ class TestCompletedRun:
 
     def test_log_is_byte_exact(self, bench):
         script = (
-            "import os\nfor i in range(300): os.write(1, bytes(range(256)) * 40)\n"
-            "os.write(2, b'no newline at the end')"
+            "import os\nfor i in range(300): os.write(1, bytes(range(256)) * 40)\nos.write(2, b'no newline at the end')"
         )
         bench.run(bench.job(script))
         assert bench.keeper.log(DRIVER_LOG) == bytes(range(256)) * 40 * 300 + b"no newline at the end"
 
     def test_line_arrives_while_the_script_runs(self, bench):
-        agent = bench.start(
-            bench.job("import time\nprint('first %f' % time.time())\ninput_ = time.sleep(30)")
-        )
+        agent = bench.start(bench.job("import time\nprint('first %f' % time.time())\ninput_ = time.sleep(30)"))
         bench.wait_for_log("first")
         assert agent.poll() is None
         bench.keeper.command("cancel", grace_s=0.5)
@@ -75,9 +72,7 @@ class TestCompletedRun:
         assert outcome["exit_code"] == 3
 
     def test_process_left_behind_by_the_script_is_stopped(self, bench):
-        script = (
-            "import subprocess\nsubprocess.Popen(['sleep', '600'], start_new_session=True)\nprint('done')"
-        )
+        script = "import subprocess\nsubprocess.Popen(['sleep', '600'], start_new_session=True)\nprint('done')"
         outcome = bench.run(bench.job(script))
         assert outcome["result"] == "completed"
         assert find_attempt(f"{bench.run_id}/1") == []
@@ -90,9 +85,7 @@ class TestCompletedRun:
     def test_no_bytecode_switch_and_unbuffered(self, bench, monkeypatch):
         monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
         bench.run(
-            bench.job(
-                "import os; print(os.environ.get('PYTHONDONTWRITEBYTECODE'), os.environ['PYTHONUNBUFFERED'])"
-            )
+            bench.job("import os; print(os.environ.get('PYTHONDONTWRITEBYTECODE'), os.environ['PYTHONUNBUFFERED'])")
         )
         assert bench.log() == "None 1\n"
 
@@ -187,16 +180,12 @@ class TestStopping:
         assert bench.log() == ""
 
     def test_time_limit(self, bench):
-        outcome = bench.run(
-            bench.job("import time\nprint('up', flush=True)\ntime.sleep(600)", max_duration_s=1)
-        )
+        outcome = bench.run(bench.job("import time\nprint('up', flush=True)\ntime.sleep(600)", max_duration_s=1))
         assert outcome["result"] == "failed"
         assert outcome["cause"]["kind"] == "TimeLimit"
 
     def test_attempt_that_is_over_stops_its_processes(self, bench):
-        agent = bench.start(
-            bench.job("import time\nprint('up', flush=True)\ntime.sleep(600)", cancel_grace_s=0.3)
-        )
+        agent = bench.start(bench.job("import time\nprint('up', flush=True)\ntime.sleep(600)", cancel_grace_s=0.3))
         bench.wait_for_log("up")
         bench.keeper.over = True
         assert agent.wait(30) == 3

@@ -59,9 +59,7 @@ class TestWatch:
         assert bench.keeper.wait_for("outcome", 0)["result"] == "completed"
         assert bench.keeper.metrics(bench.run_id)["x"]["values"] == [1.5]
         assert bench.keeper.artifacts[bench.run_id] == {"outputs/m": b"model"}
-        assert os.path.exists(os.path.join(bench.folder, "project", "outputs", "m")), (
-            "the user's folder is the user's"
-        )
+        assert os.path.exists(os.path.join(bench.folder, "project", "outputs", "m")), "the user's folder is the user's"
         assert user.poll() is None
 
     def test_failed_with_the_error_given(self, bench, user, client):

@@ -37,9 +37,7 @@ class TestHeader:
         token = tmp_path / WorkspacePaths(root).token
         token.parent.mkdir(parents=True, exist_ok=True)
         token.write_text("rko_y\n")
-        assert InteractiveLoginAuthentication().get_authentication_header() == {
-            "Authorization": "Bearer rko_y"
-        }
+        assert InteractiveLoginAuthentication().get_authentication_header() == {"Authorization": "Bearer rko_y"}
 
     def test_given_tokens_are_passed_on(self):
         arm = ArmTokenAuthentication("a")

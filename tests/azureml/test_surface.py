@@ -107,9 +107,7 @@ class TestSurface:
         assert load("azureml.core:VERSION") == "1.61.0"
         assert load("azureml._restclient.snapshots_client:SNAPSHOT_MAX_SIZE_BYTES") == 300 * 1024 * 1024
         assert "Running" in load("azureml.core.run:RUNNING_STATES")
-        assert load("azureml.core.runconfig:MPI_GPU_IMAGE") == load(
-            "azureml.core.environment:DEFAULT_GPU_IMAGE"
-        )
+        assert load("azureml.core.runconfig:MPI_GPU_IMAGE") == load("azureml.core.environment:DEFAULT_GPU_IMAGE")
 
 
 class TestPlaceholder:

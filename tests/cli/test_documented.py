@@ -29,11 +29,7 @@ class TestDocumented:
         ("path", "command"), list(commands()), ids=lambda x: " ".join(x) if isinstance(x, tuple) else ""
     )
     def test_is_on_the_page(self, page, path, command):
-        section = (
-            page
-            if len(path) == 1
-            else re.search(rf"(?ms)^### `rookery {path[1]}\b.*?(?=^### |\Z)", page).group()
-        )
+        section = page if len(path) == 1 else re.search(rf"(?ms)^### `rookery {path[1]}\b.*?(?=^### |\Z)", page).group()
         general = page[: page.index("## The verbs")]
         if len(path) == 3:
             assert f"`{path[2]}" in section
@@ -41,9 +37,7 @@ class TestDocumented:
             for word in option.opts:
                 if word.startswith("-"):
                     known = section + general
-                    assert re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", known), (
-                        f"{' '.join(path)} {word}"
-                    )
+                    assert re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", known), f"{' '.join(path)} {word}"
 
     def test_every_verb_says_what_it_does(self):
         for path, command in commands():

@@ -40,9 +40,7 @@ class Project:
         self.folder = folder / 'my "pro\'ject" é'
         self.folder.mkdir()
         self.env = {k: v for k, v in os.environ.items() if not k.startswith(("ROOKERY_", "AZUREML_"))}
-        self.env.update(
-            ROOKERY_HOME=str(folder / "ho me"), ROOKERY_CANCEL_GRACE_S="2", TERM="xterm", COLUMNS="80"
-        )
+        self.env.update(ROOKERY_HOME=str(folder / "ho me"), ROOKERY_CANCEL_GRACE_S="2", TERM="xterm", COLUMNS="80")
         self.env.pop("PYTHONDONTWRITEBYTECODE", None)
         self.env.pop("NO_COLOR", None)
         for name, text in (("good", GOOD), ("bad", BAD), ("raises", RAISES), ("long run", LONG)):
@@ -186,9 +184,7 @@ class TestRun:
 
     def test_dry_run_submits_nothing(self, project, good):
         before = len(project.json("ps", "--all")["runs"])
-        plan = json.loads(
-            project("run", "--dry-run", "--json", "good.py", "--json").stdout, parse_constant=_refuse
-        )
+        plan = json.loads(project("run", "--dry-run", "--json", "good.py", "--json").stdout, parse_constant=_refuse)
         assert plan["spec"]["arguments"] == ["--json"]
         assert "good.py" in {f["path"] for f in plan["files"]}
         assert len(project.json("ps", "--all")["runs"]) == before
@@ -223,9 +219,7 @@ class TestFollowAndStop:
 
     def test_logs(self, project, good):
         assert project("logs", good, "--tail", "1").stdout == "variable b lue\n"
-        assert project("logs", "a good one", "--name", "user_logs/std_log.txt").stdout.startswith(
-            "arguments "
-        )
+        assert project("logs", "a good one", "--name", "user_logs/std_log.txt").stdout.startswith("arguments ")
         assert project.json("logs", good)["text"].endswith("variable b lue\n")
 
 
@@ -233,14 +227,10 @@ class TestFilesAndModels:
     def test_download(self, project, good, tmp_path):
         project("download", good, "outputs", "--to", str(tmp_path))
         assert (tmp_path / "outputs" / "a b" / "it's é.txt").read_text() == "odd"
-        assert (
-            project.json("download", good, "outputs/*.pt", "--to", str(tmp_path))["files"][0]["size"] == 1000
-        )
+        assert project.json("download", good, "outputs/*.pt", "--to", str(tmp_path))["files"][0]["size"] == 1000
 
     def test_models(self, project, good, tmp_path):
-        first = project.json(
-            "models", "register", "birds", "--run", good, "--path", "outputs/model.pt", "--tag", "a=b"
-        )
+        first = project.json("models", "register", "birds", "--run", good, "--path", "outputs/model.pt", "--tag", "a=b")
         assert (first["id"], first["run_id"]) == ("birds:1", good)
         (tmp_path / "mine.pt").write_bytes(b"here")
         second = project.json("models", "register", "birds", "--path", str(tmp_path / "mine.pt"))

@@ -23,9 +23,7 @@ class TestLogs:
         out.flush()
         assert out.buffer.getvalue() == b"one\ntwo\nthree \xff\n"
 
-    @pytest.mark.parametrize(
-        ("n", "text"), [(0, ""), (1, "three"), (2, "two\nthree"), (9, "one\ntwo\nthree")]
-    )
+    @pytest.mark.parametrize(("n", "text"), [(0, ""), (1, "three"), (2, "two\nthree"), (9, "one\ntwo\nthree")])
     def test_tail(self, cli, run, n, text, monkeypatch):
         monkeypatch.setattr("rookery.cli.logs.BLOCK", 3)
         assert cli("logs", "@last", "--tail", n, "--json").json["text"].rstrip("\n \ufffd") == text
@@ -67,9 +65,7 @@ class TestFollow:
                     "base64": base64.b64encode(b"six\n").decode(),
                 },
             )
-            yield Event(
-                "log", 3, {"run": run["id"], "name": "logs/other.txt", "offset": 0, "text": "not asked for"}
-            )
+            yield Event("log", 3, {"run": run["id"], "name": "logs/other.txt", "offset": 0, "text": "not asked for"})
             yield Event("end", 4, {})
 
         keeper.stream = stream

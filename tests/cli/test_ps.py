@@ -50,9 +50,7 @@ class TestPs:
     def test_fits_the_terminal_and_never_hides_id_status_or_reason(self, cli, runs, columns, monkeypatch):
         monkeypatch.setenv("NO_COLOR", "1")
         said = cli("ps", columns=columns)
-        table = [
-            line for line in said.out.splitlines() if not line.startswith("Next") and ": waits" not in line
-        ]
+        table = [line for line in said.out.splitlines() if not line.startswith("Next") and ": waits" not in line]
         assert max(len(line.rstrip()) for line in table) <= columns
         assert "birds_1_aaaa" in said.out
         assert "Queued" in said.out

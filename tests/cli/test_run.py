@@ -54,9 +54,7 @@ class TestRun:
         monkeypatch.setattr(watch, "PATIENCE_S", 0.01)
         run = play(keeper, "Completed")
         heard = threading.Event()
-        monkeypatch.setattr(
-            watch, "note", lambda text, note=watch.note: (note(text), "pool" in text and heard.set())
-        )
+        monkeypatch.setattr(watch, "note", lambda text, note=watch.note: (note(text), "pool" in text and heard.set()))
 
         def slow(path, query, after):
             yield from keeper.events[run["id"]][:2]

@@ -59,9 +59,7 @@ class TestTypos:
 
 class TestErrors:
     def test_one_red_block_and_no_traceback(self, cli, monkeypatch):
-        monkeypatch.setattr(
-            "rookery.cli.session.client", lambda: _raise(KeeperUnavailableError("No keeper."))
-        )
+        monkeypatch.setattr("rookery.cli.session.client", lambda: _raise(KeeperUnavailableError("No keeper.")))
         assert cli("ps", columns=80).err == "\x1b[31;1merror:\x1b[0m \x1b[31mNo keeper.\x1b[0m\n"
         assert cli("ps").err == "error: No keeper.\n"
         said = cli("ps", "--json")
@@ -104,9 +102,7 @@ class TestHelp:
         assert done.stderr == "[]\n"
         assert "Usage: rookery" in done.stdout
 
-    @pytest.mark.parametrize(
-        "verb", ["run", "ps", "show", "logs", "stop", "download", "doctor", "server", "token"]
-    )
+    @pytest.mark.parametrize("verb", ["run", "ps", "show", "logs", "stop", "download", "doctor", "server", "token"])
     def test_every_verb_takes_json_and_workspace(self, cli, verb):
         out = cli(verb, "--help").out
         assert "--json" in out

@@ -202,9 +202,7 @@ class _Handler(BaseHTTPRequestHandler):
     def store(self, path, body):
         k = self.keeper
         if path == "/content/missing":
-            self.answer(
-                200, {"missing": [s for s in json.loads(body)["sha256"] if not os.path.exists(k.content(s))]}
-            )
+            self.answer(200, {"missing": [s for s in json.loads(body)["sha256"] if not os.path.exists(k.content(s))]})
         elif path == "/content/pack":
             at = 0
             while at < len(body):
@@ -219,11 +217,7 @@ class _Handler(BaseHTTPRequestHandler):
 
             entries = json.loads(body)["entries"]
             missing = sorted(
-                {
-                    e["sha256"]
-                    for e in entries
-                    if e["link"] is None and not os.path.exists(k.content(e["sha256"]))
-                }
+                {e["sha256"] for e in entries if e["link"] is None and not os.path.exists(k.content(e["sha256"]))}
             )
             if missing:
                 self.error(409, "conflict", "content is missing", {"missing": missing})
@@ -302,9 +296,7 @@ def main() -> int:
         return 1
     if not keeper.take_lease():
         print(
-            json.dumps(
-                {"error": {"code": "workspace_busy", "message": "another keeper owns it", "details": {}}}
-            ),
+            json.dumps({"error": {"code": "workspace_busy", "message": "another keeper owns it", "details": {}}}),
             flush=True,
         )
         return 1

@@ -50,9 +50,7 @@ class TestForWorkspace:
     def test_from_many_threads(self, client):
         answers = []
         threads = [
-            threading.Thread(
-                target=lambda: answers.extend(client.request("GET", "/keeper")["pid"] for _ in range(20))
-            )
+            threading.Thread(target=lambda: answers.extend(client.request("GET", "/keeper")["pid"] for _ in range(20)))
             for _ in range(8)
         ]
         for thread in threads:
@@ -80,9 +78,7 @@ for _ in range(50):
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
         ensure_keeper(root)
-        assert (
-            subprocess.run([sys.executable, "-W", "error", "-c", program, root], timeout=60).returncode == 0
-        )
+        assert subprocess.run([sys.executable, "-W", "error", "-c", program, root], timeout=60).returncode == 0
 
 
 class TestLostKeeper:
@@ -187,15 +183,11 @@ class TestMayRepeat:
     def test_what_says_what_is_to_be(self, method):
         assert may_repeat(method, "/runs/r", was_sent=True)
 
-    @pytest.mark.parametrize(
-        "path", ["/runs", "/snapshots", "/content/pack", "/content/missing", "/runs/r/cancel"]
-    )
+    @pytest.mark.parametrize("path", ["/runs", "/snapshots", "/content/pack", "/content/missing", "/runs/r/cancel"])
     def test_posts_known_by_their_content(self, path):
         assert may_repeat("POST", path, was_sent=True)
 
-    @pytest.mark.parametrize(
-        "path", ["/runs/r/records", "/runs/r/status", "/models", "/compute", "/runs/runs"]
-    )
+    @pytest.mark.parametrize("path", ["/runs/r/records", "/runs/r/status", "/models", "/compute", "/runs/runs"])
     def test_posts_that_add(self, path):
         assert not may_repeat("POST", path, was_sent=True)
         assert may_repeat("POST", path, was_sent=False)

@@ -69,9 +69,7 @@ class TestFindConfig:
 class TestReadConfig:
     def test_ours_with_a_relative_path(self, project):
         create_workspace(str(project / ".rookery"), "birds")
-        path = write(
-            project / ".azureml/config.json", {**V1, "rookery": {"format": 1, "path": "../.rookery"}}
-        )
+        path = write(project / ".azureml/config.json", {**V1, "rookery": {"format": 1, "path": "../.rookery"}})
         address = read_config(path)
         assert address.root == os.path.realpath(project / ".rookery")
         assert (address.name, address.subscription_id, address.resource_group) == ("birds", "sub", "group")
@@ -103,9 +101,7 @@ class TestReadConfig:
         assert capsys.readouterr().err == ""
 
     def test_legacy_scope(self, project):
-        scope = (
-            "/subscriptions/s1/resourceGroups/g1/providers/Microsoft.MachineLearningServices/workspaces/w1"
-        )
+        scope = "/subscriptions/s1/resourceGroups/g1/providers/Microsoft.MachineLearningServices/workspaces/w1"
         address = read_config(write(project / "project.json", {"Scope": scope}))
         assert (address.subscription_id, address.resource_group, address.name) == ("s1", "g1", "w1")
 

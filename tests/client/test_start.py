@@ -85,9 +85,7 @@ class TestEnsureKeeper:
     def test_a_timeout_names_its_setting(self, root, behave, monkeypatch):
         behave(slow_s=1.5)
         monkeypatch.setenv("ROOKERY_KEEPER_START_TIMEOUT_S", "0.2")
-        with pytest.raises(
-            KeeperUnavailableError, match=r"0\.2 s \(setting keeper_start_timeout_s\).*keeper\.log"
-        ):
+        with pytest.raises(KeeperUnavailableError, match=r"0\.2 s \(setting keeper_start_timeout_s\).*keeper\.log"):
             ensure_keeper(root)
         monkeypatch.delenv("ROOKERY_KEEPER_START_TIMEOUT_S")
         # The slow one comes up after all: the second that is started meanwhile finds the lease taken, and the
@@ -189,9 +187,7 @@ class TestKeeperEnvironment:
 def subprocess_keeper(root):
     """Start a fake keeper past the client, whatever it speaks; its pid."""
     ready, told = os.pipe()
-    process = subprocess.Popen(
-        [sys.executable, FAKE, "--workspace", root, "--ready-fd", str(told)], pass_fds=(told,)
-    )
+    process = subprocess.Popen([sys.executable, FAKE, "--workspace", root, "--ready-fd", str(told)], pass_fds=(told,))
     os.close(told)
     assert os.read(ready, 1) == b"1"
     os.close(ready)

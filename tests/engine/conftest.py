@@ -98,9 +98,7 @@ class House:
     def restart(self) -> None:
         """As a keeper that was killed and one that follows: nothing is told to the old one."""
         self.controller.stop()
-        self.controller = Controller(
-            self.record, self.paths, engine=self.engine, ensure_payload=lambda p: p.root
-        )
+        self.controller = Controller(self.record, self.paths, engine=self.engine, ensure_payload=lambda p: p.root)
         self.controller.start()
 
 

@@ -262,8 +262,7 @@ class TestOtherKinds:
         parent = house.submit()
         house.start_ranks(parent)
         said, left = (
-            house.submit(kind="child", parent_id=parent, script=None, environment=EnvironmentSpec())
-            for _ in range(2)
+            house.submit(kind="child", parent_id=parent, script=None, environment=EnvironmentSpec()) for _ in range(2)
         )
         house.controller.report_status(said, "Failed", {"kind": "UserError", "summary": "said so"})
         assert house.record.runs.get(said)["error"]["summary"] == "said so"
@@ -316,9 +315,7 @@ class TestCheck:
 
     def test_a_target_without_nodes_can_hold_nothing(self, house):
         house.controller.create_compute("empty", ClusterSpec(max_nodes=0))
-        with pytest.raises(
-            ComputeError, match=r"requested 1 nodes but cluster 'empty' has 0 maximum nodes.*raise it"
-        ):
+        with pytest.raises(ComputeError, match=r"requested 1 nodes but cluster 'empty' has 0 maximum nodes.*raise it"):
             house.controller.check(self.spec(compute="empty"))
 
     def test_what_comes_later_says_so(self, house):
@@ -327,9 +324,7 @@ class TestCheck:
         for fields in ({"launcher": "mpi"}, {"compute": "pool", "node_count": 2}, {"environment": conda}):
             with pytest.raises(UnsupportedError, match="later version"):
                 house.controller.check(self.spec(**fields))
-        house.controller.check(
-            self.spec(environment=EnvironmentSpec(python="p", user_managed=True, conda={"x": 1}))
-        )
+        house.controller.check(self.spec(environment=EnvironmentSpec(python="p", user_managed=True, conda={"x": 1})))
 
 
 class TestStopping:

@@ -48,9 +48,7 @@ class TestAgentCommand:
         assert answer.stdout.strip().endswith("rookery/__init__.py False")
 
     def test_starts_the_real_agent(self, tmp_path):
-        answer = subprocess.run(
-            agent_command(str(tmp_path)), capture_output=True, text=True, check=False, timeout=60
-        )
+        answer = subprocess.run(agent_command(str(tmp_path)), capture_output=True, text=True, check=False, timeout=60)
         assert answer.returncode == 2
         assert "job.json cannot be read" in answer.stderr
 

@@ -38,9 +38,7 @@ def job_of(paths):
                 **fields,
             }
         )
-        return make_job(
-            paths, spec, 2, 0, grants, BUILT, around, "rkr_agent", "/run/a.sock", LIMITS, "/home/me"
-        )
+        return make_job(paths, spec, 2, 0, grants, BUILT, around, "rkr_agent", "/run/a.sock", LIMITS, "/home/me")
 
     return make
 
@@ -108,9 +106,7 @@ class TestVariables:
         assert "CUDA_VISIBLE_DEVICES" not in job_of().ranks[0].variables
         around = Surroundings(**{**AROUND.__dict__, "has_gpus": True})
         assert (
-            job_of(grants=(Grant("n", (0,), (1, 2)),), around=around)
-            .ranks[0]
-            .variables["CUDA_VISIBLE_DEVICES"]
+            job_of(grants=(Grant("n", (0,), (1, 2)),), around=around).ranks[0].variables["CUDA_VISIBLE_DEVICES"]
             == "1,2"
         )
 

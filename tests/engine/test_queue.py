@@ -21,8 +21,7 @@ class TestReasons:
         assert house.wait(d, "Queued")
         wait_for(lambda: "position" in house.reason(d), "its reason")
         assert (
-            house.reason(d)
-            == f"waits for 1 node of 'pool': 2 of 2 in use by run {a}, run {b}; position 2 in the queue"
+            house.reason(d) == f"waits for 1 node of 'pool': 2 of 2 in use by run {a}, run {b}; position 2 in the queue"
         )
         house.finish(a)
         house.start_ranks(c)
@@ -150,9 +149,7 @@ class TestClusters:
         first, second = house.submit(compute="pool"), house.submit(compute="pool")
         house.start_ranks(first)
         house.wait(second, "Queued")
-        changed = house.controller.update_compute(
-            "pool", {"max_nodes": 2, "tags": {"a": "b"}, "description": None}
-        )
+        changed = house.controller.update_compute("pool", {"max_nodes": 2, "tags": {"a": "b"}, "description": None})
         assert (changed["spec"]["max_nodes"], changed["spec"]["tags"]) == (2, {"a": "b"})
         house.start_ranks(second)
 

@@ -90,9 +90,7 @@ class TestTheUsualWay:
 
 
 class TestCancel:
-    @pytest.mark.parametrize(
-        "before", [[], [obs.Submitted()], [obs.Submitted(), obs.EnvironmentReady(BUILT)]]
-    )
+    @pytest.mark.parametrize("before", [[], [obs.Submitted()], [obs.Submitted(), obs.EnvironmentReady(BUILT)]])
     def test_ends_at_once_before_agents_are_placed(self, before):
         state, _ = play(RunState(), *before)
         state, todo = step(state, obs.CancelRequested())
@@ -111,9 +109,7 @@ class TestCancel:
         assert step(state, obs.CancelOverdue())[1] == (act.KillAgent(1, 0),)
 
     def test_is_canceled_even_when_the_agent_is_lost_on_the_way(self):
-        state, _ = play(
-            running(lost_budget=5), obs.CancelRequested(), obs.AgentLost(1, 0, "killed"), obs.Shipped(1, 0)
-        )
+        state, _ = play(running(lost_budget=5), obs.CancelRequested(), obs.AgentLost(1, 0, "killed"), obs.Shipped(1, 0))
         assert state.status is RunStatus.CANCELED
 
     def test_after_the_ranks_have_ended_the_result_counts(self):
@@ -121,9 +117,7 @@ class TestCancel:
         assert state.status is RunStatus.COMPLETED
 
     def test_after_the_ranks_have_failed_there_is_no_other_attempt(self):
-        state, _ = play(
-            running(user_budget=1), obs.RanksEnded(1, 0, FAILED), obs.CancelRequested(), obs.Shipped(1, 0)
-        )
+        state, _ = play(running(user_budget=1), obs.RanksEnded(1, 0, FAILED), obs.CancelRequested(), obs.Shipped(1, 0))
         assert (state.status, state.attempt) == (RunStatus.CANCELED, 1)
 
     def test_nodes_that_come_too_late_go_straight_back(self):
@@ -180,9 +174,7 @@ class TestLostAgents:
         assert state.status is RunStatus.COMPLETED
 
     def test_what_the_finisher_finds_counts_more_than_what_we_guess(self):
-        state, _ = play(
-            running(), obs.AgentLost(1, 0, "killed"), obs.RanksEnded(1, 0, FAILED), obs.Shipped(1, 0)
-        )
+        state, _ = play(running(), obs.AgentLost(1, 0, "killed"), obs.RanksEnded(1, 0, FAILED), obs.Shipped(1, 0))
         assert state.cause is not None
         assert state.cause["summary"] == "it raised"
 
@@ -198,9 +190,7 @@ class TestLostAgents:
         state, todo = step(running(gang=2), obs.AgentLost(1, 1, "killed"))
         assert act.SendCancel(1) in todo
         assert act.ReleaseNodes() not in todo
-        state, todo2 = play(
-            state, obs.RanksEnded(1, 0, Outcome("canceled")), obs.Shipped(1, 0), obs.Shipped(1, 1)
-        )
+        state, todo2 = play(state, obs.RanksEnded(1, 0, Outcome("canceled")), obs.Shipped(1, 0), obs.Shipped(1, 1))
         assert act.ReleaseNodes() in todo2
         assert state.status is RunStatus.FAILED
         assert state.cause is not None
@@ -235,9 +225,7 @@ class TestRunsWithoutRanks:
 
     def test_what_its_owner_says_counts_once_all_is_shipped(self):
         state, _ = step(RunState(kind="interactive"), obs.Submitted())
-        state, todo = step(
-            state, obs.StatusReported(RunStatus.FAILED, {"kind": "UserError", "summary": "said so"})
-        )
+        state, todo = step(state, obs.StatusReported(RunStatus.FAILED, {"kind": "UserError", "summary": "said so"}))
         assert (state.status, todo) == (RunStatus.FINALIZING, (act.SendCancel(1),))
         state, _ = play(state, obs.RanksEnded(1, 0, Outcome("canceled")), obs.Shipped(1, 0))
         assert (state.status, state.cause and state.cause["summary"]) == (RunStatus.FAILED, "said so")
@@ -332,9 +320,7 @@ def ended(state: RunState, todo: list[act.Action]) -> RunState:
         else:
             node = next(i for i, n in enumerate(state.nodes) if n.phase != NodePhase.SHIPPED)
             busy = state.nodes[node].phase in NodePhase.BUSY
-            seen = (
-                obs.RanksEnded(state.attempt, node, COMPLETED) if busy else obs.Shipped(state.attempt, node)
-            )
+            seen = obs.RanksEnded(state.attempt, node, COMPLETED) if busy else obs.Shipped(state.attempt, node)
         state, more = step(state, seen)
         todo += more
     raise AssertionError(f"never ended: {state}")
@@ -353,16 +339,10 @@ class TestAnySequence:
                 assert state == before
                 assert set(todo) <= {act.ReleaseNodes()}
             if asked_in_time:
-                assert not any(
-                    isinstance(a, act.PlaceAgents | act.Enqueue | act.PrepareEnvironment) for a in todo
-                )
+                assert not any(isinstance(a, act.PlaceAgents | act.Enqueue | act.PrepareEnvironment) for a in todo)
                 assert not any(isinstance(a, act.AdoptAgents) and a.launch for a in todo)
                 assert state.status is not RunStatus.RUNNING
-            if (
-                isinstance(seen, obs.CancelRequested)
-                and not before.status.is_terminal
-                and not before.all_ended
-            ):
+            if isinstance(seen, obs.CancelRequested) and not before.status.is_terminal and not before.all_ended:
                 asked_in_time = True
             if state.status is RunStatus.QUEUED or state.status is RunStatus.PROVISIONING:
                 assert state.reason

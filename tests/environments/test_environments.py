@@ -39,9 +39,7 @@ class TestPrepare:
             os.path.dirname(sys.executable),
             {"A": "1"},
         )
-        assert (
-            environments.prepare(EnvironmentSpec(python=sys.executable), log.append).python == sys.executable
-        )
+        assert environments.prepare(EnvironmentSpec(python=sys.executable), log.append).python == sys.executable
         assert log == []
 
     def test_another_one_is_tried_once_until_it_changes(self, make_program, tmp_path, log):
@@ -59,10 +57,7 @@ class TestPrepare:
     def test_a_bare_name_is_looked_up_on_path_and_that_is_said(self, make_program, monkeypatch, log):
         path = make_program(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
         monkeypatch.setenv("PATH", os.path.dirname(path) + ":/usr/bin:/bin")
-        assert (
-            environments.prepare(EnvironmentSpec(user_managed=True, python="python"), log.append).python
-            == path
-        )
+        assert environments.prepare(EnvironmentSpec(user_managed=True, python="python"), log.append).python == path
         assert path in b"".join(log).decode()
 
     @pytest.mark.parametrize(

@@ -28,11 +28,7 @@ class FakeWorkspace:
         parts = [unquote(p) for p in path.strip("/").split("/")]
         assert parts[0] == "compute"
         if parts == ["compute"]:
-            return (
-                self._create(body)
-                if method == "POST"
-                else {"compute": [_local(), *map(self._tell, self.clusters)]}
-            )
+            return self._create(body) if method == "POST" else {"compute": [_local(), *map(self._tell, self.clusters)]}
         name = parts[1]
         if name not in self.clusters:
             raise ComputeNotFoundError(f"Compute '{name}' does not exist.")

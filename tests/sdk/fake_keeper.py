@@ -91,9 +91,7 @@ class FakeKeeper:
         stored = self.logs[run_id].setdefault(name, b"")
         self.logs[run_id][name] = stored + data
         if tell:
-            self.add_event(
-                run_id, "log", run=run_id, name=name, offset=len(stored), text=data.decode("utf-8")
-            )
+            self.add_event(run_id, "log", run=run_id, name=name, offset=len(stored), text=data.decode("utf-8"))
 
     def add_event(self, run_id, kind, **data):
         self.events[run_id].append(SimpleNamespace(kind=kind, seq=len(self.events[run_id]) + 1, data=data))
@@ -175,11 +173,7 @@ class FakeKeeper:
             (r"/runs/([^/]+)/cancel", {"POST": self._cancel}),
             (
                 r"/runs/([^/]+)/logs",
-                {
-                    "GET": lambda r, q, b: {
-                        "logs": [{"name": n, "size": len(d)} for n, d in self.logs[r].items()]
-                    }
-                },
+                {"GET": lambda r, q, b: {"logs": [{"name": n, "size": len(d)} for n, d in self.logs[r].items()]}},
             ),
             (
                 r"/runs/([^/]+)/artifacts",
@@ -282,9 +276,7 @@ class FakeKeeper:
     def _children(self, run_id, query, body):
         found = [r for r in self.runs.values() if r["parent_id"] == run_id and self._matches(r, query)]
         if query.get("recursive"):
-            found += [
-                grand for child in list(found) for grand in self._children(child["id"], query, None)["runs"]
-            ]
+            found += [grand for child in list(found) for grand in self._children(child["id"], query, None)["runs"]]
         return {"runs": found}
 
     def _cancel(self, run_id, query, body):

@@ -49,9 +49,7 @@ class TestProvisioningConfiguration:
         assert said in str(caught.value)
 
     def test_a_whole_network_is_fine(self):
-        AmlCompute.provisioning_configuration(
-            max_nodes=1, vnet_resourcegroup_name="r", vnet_name="v", subnet_name="s"
-        )
+        AmlCompute.provisioning_configuration(max_nodes=1, vnet_resourcegroup_name="r", vnet_name="v", subnet_name="s")
 
 
 class TestFind:

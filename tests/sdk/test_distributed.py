@@ -48,9 +48,7 @@ class TestPlan:
     def test_an_ordinary_script(self):
         assert plan(None) == LaunchPlan("none", 1, 1, {})
 
-    @pytest.mark.parametrize(
-        ("total", "nodes", "each"), [(4, 2, 2), (2, 2, 1), (8, 2, 4), (None, 3, 1), ("4", "2", 2)]
-    )
+    @pytest.mark.parametrize(("total", "nodes", "each"), [(4, 2, 2), (2, 2, 1), (8, 2, 4), (None, 3, 1), ("4", "2", 2)])
     def test_processes_are_split_evenly(self, total, nodes, each):
         made = plan(PyTorchConfiguration("Nccl", total, nodes))
         assert made == LaunchPlan("per_process", int(nodes), each, {"backend": "nccl"})
@@ -62,10 +60,7 @@ class TestPlan:
 
     def test_a_command_with_one_process_a_node_is_started_per_node(self):
         assert plan(PyTorchConfiguration(node_count=2), is_command=True).launcher == "per_node"
-        assert (
-            plan(PyTorchConfiguration(process_count=4, node_count=2), is_command=True).launcher
-            == "per_process"
-        )
+        assert plan(PyTorchConfiguration(process_count=4, node_count=2), is_command=True).launcher == "per_process"
 
     def test_mpi(self):
         assert plan(MpiConfiguration(2, 2)) == LaunchPlan("mpi", 2, 2, {})

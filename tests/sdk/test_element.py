@@ -82,10 +82,7 @@ class TestPlainData:
             HistoryConfiguration.from_dict({"outputCollection": False, "colour": "red"})
 
     def test_unknown_keys_without_a_value_say_nothing(self):
-        assert (
-            HistoryConfiguration.from_dict({"outputCollection": False, "colour": None}).output_collection
-            is False
-        )
+        assert HistoryConfiguration.from_dict({"outputCollection": False, "colour": None}).output_collection is False
 
     def test_something_that_is_no_mapping_is_refused(self):
         with pytest.raises(UserError, match="mapping"):

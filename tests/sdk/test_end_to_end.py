@@ -174,10 +174,7 @@ class TestSubmittedRun:
         assert {r.id for r in birds.get_runs(include_children=True)} == {run.id, child.id}
         assert [r.id for r in birds.get_runs(tags={"colour": "red"}, properties={"seed": "1"})] == [run.id]
         assert Run(birds, run.id).status == "Completed"
-        assert (
-            repr(run)
-            == f"Run(Experiment: birds,\nId: {run.id},\nType: azureml.scriptrun,\nStatus: Completed)"
-        )
+        assert repr(run) == f"Run(Experiment: birds,\nId: {run.id},\nType: azureml.scriptrun,\nStatus: Completed)"
 
     def test_a_failed_run_says_why(self, birds, source, capsys):
         run = birds.submit(source(FAIL))

@@ -146,9 +146,7 @@ class TestStatus:
 
 class TestDetails:
     def test_has_v1s_keys_in_their_order(self, keeper, experiment):
-        keeper.add_run(
-            "r1", status="Failed", error=BROKEN, warnings=["slow"], properties={"ContentSnapshotId": "abc"}
-        )
+        keeper.add_run("r1", status="Failed", error=BROKEN, warnings=["slow"], properties={"ContentSnapshotId": "abc"})
         keeper.add_log("r1", DRIVER, b"text\n")
         details = Run(experiment, "r1").get_details()
         assert list(details) == [

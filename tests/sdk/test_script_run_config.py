@@ -86,7 +86,4 @@ class TestDocker:
         environment = Environment("e")
         environment.docker.enabled = True
         own = DockerConfiguration(use_docker=False)
-        assert (
-            ScriptRunConfig(".", "a.py", environment=environment, docker_runtime_config=own).run_config.docker
-            is own
-        )
+        assert ScriptRunConfig(".", "a.py", environment=environment, docker_runtime_config=own).run_config.docker is own

@@ -72,12 +72,7 @@ class TestFollowRun:
         keeper.add_log("r1", BUILD, b"build 2\n", tell=False)
         keeper.add_log("r1", DRIVER, b"user\n")
         text = streamed(keeper)
-        assert (
-            text.index("build 1")
-            < text.index("build 2")
-            < text.index(f"Streaming {DRIVER}")
-            < text.index("user")
-        )
+        assert text.index("build 1") < text.index("build 2") < text.index(f"Streaming {DRIVER}") < text.index("user")
 
     def test_overlapping_and_repeated_events_print_every_byte_once(self, keeper):
         keeper.logs["r1"][DRIVER] = b"abcdefgh\n"

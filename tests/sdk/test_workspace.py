@@ -31,8 +31,7 @@ class TestOpening:
     def test_what_samples_print_are_strings(self):
         ws = Workspace.create("nest")
         assert all(
-            isinstance(x, str) and x
-            for x in (ws.name, ws.location, ws.resource_group, ws.subscription_id, ws.sku)
+            isinstance(x, str) and x for x in (ws.name, ws.location, ws.resource_group, ws.subscription_id, ws.sku)
         )
 
     def test_get_list_and_constructor(self):
@@ -47,10 +46,7 @@ class TestOpening:
         (tmp_path / "project" / "deep").mkdir(parents=True)
         monkeypatch.chdir(tmp_path / "project")
         Workspace.create("nest").write_config()
-        assert (
-            json.loads((tmp_path / "project" / ".azureml" / "config.json").read_text())["workspace_name"]
-            == "nest"
-        )
+        assert json.loads((tmp_path / "project" / ".azureml" / "config.json").read_text())["workspace_name"] == "nest"
         monkeypatch.chdir(tmp_path / "project" / "deep")
         assert Workspace.from_config().root == Workspace.get("nest").root
         Workspace.get("nest").write_config(str(tmp_path / "other"), "ws.json")

@@ -56,9 +56,7 @@ EVERYWHERE = """
 
 
 def run(python, code, path=(SHIMS, SRC), **more):
-    environment = {
-        k: v for k, v in os.environ.items() if not k.startswith(("ROOKERY_", "AZUREML_", "PYTHON"))
-    }
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("ROOKERY_", "AZUREML_", "PYTHON"))}
     environment.update(PYTHONPATH=os.pathsep.join(map(str, path)), PYTHONDONTWRITEBYTECODE="1", **more)
     code = textwrap.dedent(code)
     return subprocess.run(
@@ -76,9 +74,7 @@ class TestEveryPython:
 
     @pytest.mark.parametrize("python", PYTHONS)
     def test_a_script_outside_of_a_run_gets_the_offline_run(self, python):
-        done = run(
-            python, "from azureml.core import Run; r = Run.get_context(); r.log('loss', 0.5); print(r.id)"
-        )
+        done = run(python, "from azureml.core import Run; r = Run.get_context(); r.log('loss', 0.5); print(r.id)")
         assert done.returncode == 0, done.stderr
         assert "OfflineRun_" in done.stdout
 

@@ -69,26 +69,18 @@ class TestPip:
         venv.create(place, with_pip=True, symlinks=True)
         python = str(place / "bin" / "python")
         done = self.install(python)
-        if (
-            "No matching distribution found for hatchling" in done.stderr
-            or "Could not find a version" in done.stderr
-        ):
+        if "No matching distribution found for hatchling" in done.stderr or "Could not find a version" in done.stderr:
             pytest.skip("hatchling cannot be fetched here")
         assert done.returncode == 0, done.stderr
         code = "import azureml.core, sys; print(azureml.__file__, azureml.core.VERSION)"
         environment = {**os.environ, "PYTHONPATH": os.path.join(ROOT, "src")}
-        used = subprocess.run(
-            [python, "-c", code], env=environment, capture_output=True, text=True, timeout=60
-        )
+        used = subprocess.run([python, "-c", code], env=environment, capture_output=True, text=True, timeout=60)
         assert str(place) in used.stdout, used.stderr
         library = next(place.glob("lib/python*/site-packages"))
         dist(library, "azureml_core-1.61.0.post4.dist-info")
         again = self.install(python, "--force-reinstall")
         assert again.returncode != 0
-        assert (
-            "cannot be installed beside Microsoft's azureml packages: azureml-core"
-            in again.stderr + again.stdout
-        )
+        assert "cannot be installed beside Microsoft's azureml packages: azureml-core" in again.stderr + again.stdout
 
     def install(self, python, *options):
         command = [python, "-m", "pip", "install", "--disable-pip-version-check", *options, SHIMS]

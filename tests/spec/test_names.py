@@ -15,15 +15,43 @@ from rookery.spec.names import (
 
 
 class TestArtifactName:
-    @pytest.mark.parametrize("name", ["outputs/model.pt", "a", "ü/日本.txt", "logs/a b'\".txt", "..a/b..", "a/...", "x" * 255])
+    @pytest.mark.parametrize(
+        "name", ["outputs/model.pt", "a", "ü/日本.txt", "logs/a b'\".txt", "..a/b..", "a/...", "x" * 255]
+    )
     def test_keeps_a_plain_relative_path(self, name):
         assert check_artifact_name(name) == name
 
-    @pytest.mark.parametrize(("given_name", "plain"), [("./outputs//a/./b", "outputs/a/b"), ("a\\b", "a/b"), ("a/", "a")])
+    @pytest.mark.parametrize(
+        ("given_name", "plain"), [("./outputs//a/./b", "outputs/a/b"), ("a\\b", "a/b"), ("a/", "a")]
+    )
     def test_brings_other_spellings_to_the_plain_form(self, given_name, plain):
         assert check_artifact_name(given_name) == plain
 
-    @pytest.mark.parametrize("name", ["../x", "a/../b", "a/..", "..", "/etc/passwd", "\\x", "C:/x", "C:\\x", "a\0b", "a\nb", "", ".", "./", "x" * 5000, "a/" * 2500 + "b", "y" * 256, "\ud800", None, 3, b"x"])
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "../x",
+            "a/../b",
+            "a/..",
+            "..",
+            "/etc/passwd",
+            "\\x",
+            "C:/x",
+            "C:\\x",
+            "a\0b",
+            "a\nb",
+            "",
+            ".",
+            "./",
+            "x" * 5000,
+            "a/" * 2500 + "b",
+            "y" * 256,
+            "\ud800",
+            None,
+            3,
+            b"x",
+        ],
+    )
     def test_refuses_what_leaves_the_folder_or_is_no_path(self, name):
         with pytest.raises(PathError):
             check_artifact_name(name)
@@ -49,9 +77,23 @@ class TestOtherNames:
 
     @pytest.mark.parametrize(
         ("check", "name"),
-        [(check_experiment_name, "-x"), (check_experiment_name, "a b"), (check_experiment_name, "x" * 256), (check_experiment_name, "a\n"), (check_experiment_name, None),
-         (check_model_name, "a/b"), (check_model_name, ""), (check_compute_name, "local"), (check_compute_name, "AmlCompute"), (check_compute_name, "1a"), (check_compute_name, "a-"),
-         (check_workspace_name, "a"), (check_workspace_name, "x" * 33), (check_run_id, "a/b"), (check_run_id, "..")],
+        [
+            (check_experiment_name, "-x"),
+            (check_experiment_name, "a b"),
+            (check_experiment_name, "x" * 256),
+            (check_experiment_name, "a\n"),
+            (check_experiment_name, None),
+            (check_model_name, "a/b"),
+            (check_model_name, ""),
+            (check_compute_name, "local"),
+            (check_compute_name, "AmlCompute"),
+            (check_compute_name, "1a"),
+            (check_compute_name, "a-"),
+            (check_workspace_name, "a"),
+            (check_workspace_name, "x" * 33),
+            (check_run_id, "a/b"),
+            (check_run_id, ".."),
+        ],
     )
     def test_refuses_the_rest_and_says_the_rule(self, check, name):
         with pytest.raises(UserError, match=r"\. |reserved"):

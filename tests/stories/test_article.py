@@ -11,7 +11,15 @@ CHECK = os.path.join(os.path.dirname(ROOT), "shared", "checks", "article.py")
 
 
 def _run(command, tmp_path, timeout_s=280, **variables):
-    done = subprocess.run(command, cwd=tmp_path, env={**os.environ, **variables}, capture_output=True, text=True, timeout=timeout_s, check=False)
+    done = subprocess.run(
+        command,
+        cwd=tmp_path,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        timeout=timeout_s,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     return done.stdout
 
@@ -28,7 +36,17 @@ def test_the_example_trains_registers_and_downloads(tmp_path):
 
 @pytest.mark.slow
 def test_quickstart_ends_with_accuracy_model_and_next_command(tmp_path):
-    printed = _run([sys.executable, os.path.join(ROOT, "examples", "quickstart.py"), "--folder", str(tmp_path / "quick start"), "--num_epochs", "3"], tmp_path)
+    printed = _run(
+        [
+            sys.executable,
+            os.path.join(ROOT, "examples", "quickstart.py"),
+            "--folder",
+            str(tmp_path / "quick start"),
+            "--num_epochs",
+            "3",
+        ],
+        tmp_path,
+    )
     assert "440 pictures" in printed
     assert "accuracy   " in printed
     assert "pytorch-birds, version 1" in printed
@@ -45,15 +63,22 @@ def test_the_notebook_runs_from_top_to_bottom(tmp_path, monkeypatch):
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path / "jupyter"))
     notebook = nbformat.read(os.path.join(ROOT, "examples", "article.ipynb"), as_version=4)
-    client = NotebookClient(notebook, timeout=240, kernel_name="python3", resources={"metadata": {"path": os.path.join(ROOT, "examples")}})
+    client = NotebookClient(
+        notebook, timeout=240, kernel_name="python3", resources={"metadata": {"path": os.path.join(ROOT, "examples")}}
+    )
     client.execute()
-    text = "".join(output.get("text", "") for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs)
+    text = "".join(
+        output.get("text", "") for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs
+    )
     assert "epoch 1/1" in text
     assert "pytorch-birds" in text
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not os.path.exists(CHECK) and not os.environ.get("CI"), reason="the mission's check lies beside the checkout, not in it")
+@pytest.mark.skipif(
+    not os.path.exists(CHECK) and not os.environ.get("CI"),
+    reason="the mission's check lies beside the checkout, not in it",
+)
 def test_the_missions_check(tmp_path):
     printed = _run([sys.executable, CHECK, "single"], tmp_path)
     assert "single       ok   pytorch-birds version 1" in printed

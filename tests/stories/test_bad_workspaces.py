@@ -18,7 +18,9 @@ from tests.conftest import start_ticks, stop_keepers
 def _mounted(folder, options):
     """A real file system of its own, small or read-only. Needs root, which CI has."""
     folder.mkdir(exist_ok=True)
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)], capture_output=True, text=True, check=False
+    )
     if done.returncode != 0:
         if os.environ.get("CI"):
             pytest.fail(f"mount: {done.stderr}")
@@ -75,8 +77,28 @@ class TestConfig:
             ("{not json", "config.json"),
             ("[]", "config.json"),
             (json.dumps({"subscription_id": "a"}), "workspace_name"),
-            (json.dumps({"subscription_id": "a", "resource_group": "b", "workspace_name": "cc", "rookery": {"format": 99, "path": "x"}}), "99"),
-            (json.dumps({"subscription_id": "a", "resource_group": "b", "workspace_name": "cc", "rookery": {"format": 1, "path": "nowhere"}}), "nowhere"),
+            (
+                json.dumps(
+                    {
+                        "subscription_id": "a",
+                        "resource_group": "b",
+                        "workspace_name": "cc",
+                        "rookery": {"format": 99, "path": "x"},
+                    }
+                ),
+                "99",
+            ),
+            (
+                json.dumps(
+                    {
+                        "subscription_id": "a",
+                        "resource_group": "b",
+                        "workspace_name": "cc",
+                        "rookery": {"format": 1, "path": "nowhere"},
+                    }
+                ),
+                "nowhere",
+            ),
         ],
         ids=["corrupt", "not-an-object", "keys-missing", "newer-version", "folder-gone"],
     )
@@ -87,7 +109,9 @@ class TestConfig:
             Workspace.from_config(str(tmp_path))
 
     def test_a_config_from_azure_gives_a_workspace_of_that_name(self, tmp_path):
-        (tmp_path / "config.json").write_text(json.dumps({"subscription_id": "0000-1111", "resource_group": "birds-rg", "workspace_name": "birds"}))
+        (tmp_path / "config.json").write_text(
+            json.dumps({"subscription_id": "0000-1111", "resource_group": "birds-rg", "workspace_name": "birds"})
+        )
         ws = Workspace.from_config(str(tmp_path))
         assert (ws.name, ws.subscription_id, ws.resource_group) == ("birds", "0000-1111", "birds-rg")
         assert list(ws.experiments) == []

@@ -97,7 +97,9 @@ def test_a_killed_notebook_leaves_no_run_running(tmp_path):
     ws = Workspace.create("notebook")
     ws.write_config(path=str(tmp_path))
     code = "import os, signal\nfrom azureml.core import Experiment, Workspace\nrun = Experiment(Workspace.from_config(), 'nb').start_logging(snapshot_directory=None)\nrun.log('x', 7)\nprint(run.id, flush=True)\nos.kill(os.getpid(), signal.SIGKILL)\n"
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
     run = Run.get(ws, done.stdout.split()[-1])
     details = run.wait_for_completion(raise_on_error=False)
     assert details["status"] == "Failed"

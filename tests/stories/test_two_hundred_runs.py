@@ -41,7 +41,9 @@ def test_all_finish_none_lost_none_doubled(tmp_path):
     source.mkdir()
     (source / "tally.py").write_text(SCRIPT)
     command = [sys.executable, "-c", SUBMITTER, str(tmp_path), str(source), str(RUNS_EACH), str(tally)]
-    submitters = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(PROCESSES)]
+    submitters = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(PROCESSES)
+    ]
     submitted = []
     for process in submitters:
         out, err = process.communicate(timeout=300)

@@ -43,9 +43,7 @@ class TestHashCache:
         remember(source, old_file)
         before = os.stat(old_file)
         old_file.write_text("two")
-        os.utime(
-            old_file, ns=(before.st_atime_ns, before.st_mtime_ns)
-        )  # the same size and mtime; ctime tells
+        os.utime(old_file, ns=(before.st_atime_ns, before.st_mtime_ns))  # the same size and mtime; ctime tells
         assert HashCache(str(source)).get("a.py", os.stat(old_file)) is None
 
     def test_the_racy_rule(self, source):

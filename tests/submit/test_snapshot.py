@@ -136,9 +136,7 @@ class TestFilesThatChange:
 
         def change_then_ask(self, hashes):
             if path.read_bytes()[:1] == b"x" and os.path.getsize(path) == size:
-                new = {"grow": b"x" * (size + 50), "shrink": b"x" * (size // 2), "rewrite": b"y" * size}[
-                    change
-                ]
+                new = {"grow": b"x" * (size + 50), "shrink": b"x" * (size // 2), "rewrite": b"y" * size}[change]
                 path.write_bytes(new)
             return missing(self, hashes)
 

@@ -150,9 +150,7 @@ class TestSitecustomize:
         other = tmp_path / "other"
         other.mkdir()
         (other / "sitecustomize.py").write_text("print('theirs first')\nFACT = 5")
-        done = start(
-            sys.executable, payload, place, "import sitecustomize\nprint(sitecustomize.FACT)", [other]
-        )
+        done = start(sys.executable, payload, place, "import sitecustomize\nprint(sitecustomize.FACT)", [other])
         assert done.stdout == "theirs first\n5\n"
 
     def test_nothing_is_imported_for_it(self, payload, place):
@@ -177,18 +175,13 @@ class TestMicrosoftsFamily:
 
     def test_with_core_it_is_theirs(self, payload, place, tmp_path):
         theirs = family(tmp_path / "site", "azureml/core", "azureml/mlflow")
-        done = start(
-            sys.executable, payload, place, self.CODE + "\nimport azureml.core, azureml.mlflow", [theirs]
-        )
+        done = start(sys.executable, payload, place, self.CODE + "\nimport azureml.core, azureml.mlflow", [theirs])
         assert done.stdout == "theirs\n"
         assert re.fullmatch(r"rookery: `azureml` is the one installed .*\n", done.stderr)
 
     def test_parts_only_means_wholly_ours(self, payload, place, tmp_path):
         theirs = family(tmp_path / "site", "azureml/train_something")
-        code = (
-            self.CODE
-            + "\ntry:\n    import azureml.train_something\nexcept ImportError:\n    print('not merged')"
-        )
+        code = self.CODE + "\ntry:\n    import azureml.train_something\nexcept ImportError:\n    print('not merged')"
         done = start(sys.executable, payload, place, code, [theirs])
         assert done.stdout == "ours\nnot merged\n"
         assert "is Rookery's" in done.stderr
@@ -201,9 +194,7 @@ class TestMicrosoftsFamily:
 
     def test_said_once_for_all_processes(self, payload, place, tmp_path):
         theirs = family(tmp_path / "site", "azureml/core")
-        code = (
-            "import azureml, subprocess, sys\nsubprocess.check_call([sys.executable, '-c', 'import azureml'])"
-        )
+        code = "import azureml, subprocess, sys\nsubprocess.check_call([sys.executable, '-c', 'import azureml'])"
         assert start(sys.executable, payload, place, code, [theirs]).stderr.count("rookery:") == 1
 
 
@@ -211,9 +202,7 @@ class TestTorchvisionHook:
     @pytest.mark.slow
     def test_imports_beside_a_cpu_torch(self, payload, place):
         """Only where torch and torchvision are; elsewhere there is nothing to show."""
-        if not glob.glob(
-            os.path.join(sys.prefix, "lib", "python*", "site-packages", "torchvision", "__init__.py")
-        ):
+        if not glob.glob(os.path.join(sys.prefix, "lib", "python*", "site-packages", "torchvision", "__init__.py")):
             pytest.skip("torchvision is not installed")
         code = """
             import torchvision, torch

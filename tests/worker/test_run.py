@@ -145,9 +145,7 @@ class TestImages:
         with pytest.raises(UserError, match="both"):
             run.log_image("i", path="x", plot=object())
 
-    @pytest.mark.parametrize(
-        "head", [PNG, b"\xff\xd8\xff\xe0", b"GIF89a..", b"BM....", b"RIFF....WEBP", b"II*\0...."]
-    )
+    @pytest.mark.parametrize("head", [PNG, b"\xff\xd8\xff\xe0", b"GIF89a..", b"BM....", b"RIFF....WEBP", b"II*\0...."])
     def test_recognised_by_its_bytes(self, outside, keeper, tmp_path, monkeypatch, head):
         monkeypatch.chdir(tmp_path)
         (tmp_path / "sub").mkdir()
@@ -171,10 +169,7 @@ class TestImages:
         outside.log_image("ROC", plot=Plot())
         names = sorted(keeper.artifacts["r1"])
         assert len(names) == 2
-        assert all(
-            n.startswith("ROC_") and n.endswith(".png") and abs(int(n[4:-4]) - time.time()) < 60
-            for n in names
-        )
+        assert all(n.startswith("ROC_") and n.endswith(".png") and abs(int(n[4:-4]) - time.time()) < 60 for n in names)
 
 
 class TestGetMetrics:

@@ -86,9 +86,7 @@ class Agent:
         # 'finish'.
         bases: dict[str, int] = before.get("log_bases", dict(sizes))
         self._listen()
-        write_json(
-            self.paths.agent, {**me, "socket": self.job.socket, "mode": self.job.mode, "log_bases": bases}
-        )
+        write_json(self.paths.agent, {**me, "socket": self.job.socket, "mode": self.job.mode, "log_bases": bases})
         self._make_shippers(answer, sizes, bases)
         if answer.get("cancel"):
             self.cancel()
@@ -96,9 +94,7 @@ class Agent:
 
     def _make_shippers(self, answer: dict[str, Any], sizes: dict[str, int], bases: dict[str, int]) -> None:
         ranks = self.rank_paths()
-        self.journals = JournalShipper(
-            self.keeper, self.job.run_id, ranks, answer.get("journals") or {}, self.warn
-        )
+        self.journals = JournalShipper(self.keeper, self.job.run_id, ranks, answer.get("journals") or {}, self.warn)
         self.folders = LogFolders(
             self.job.work, self.job.watch_folders, self.logs, self.watcher, bases, sizes, self.warn
         )

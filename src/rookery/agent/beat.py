@@ -60,9 +60,7 @@ class Sampler:
             return []
         query = ["--query-gpu=index,utilization.gpu,memory.used", "--format=csv,noheader,nounits"]
         try:
-            text = subprocess.run(
-                [self._smi, *query], capture_output=True, text=True, timeout=10, check=False
-            ).stdout
+            text = subprocess.run([self._smi, *query], capture_output=True, text=True, timeout=10, check=False).stdout
         except (OSError, subprocess.SubprocessError):
             self._smi = None
             return []
@@ -70,9 +68,7 @@ class Sampler:
         for line in text.splitlines():
             try:
                 index, util, memory = (part.strip() for part in line.split(","))
-                found.append(
-                    {"index": int(index), "util_percent": float(util), "memory_bytes": int(memory) * 2**20}
-                )
+                found.append({"index": int(index), "util_percent": float(util), "memory_bytes": int(memory) * 2**20})
             except ValueError:
                 continue
         return found

@@ -106,9 +106,7 @@ def _take(batch: _Open, key: tuple[Optional[str], str], record: list[Any]) -> No
     columns[2].append(record[5])
 
 
-def _block(
-    run: Optional[str], name: str, values: list[Any], steps: list[Any], times: list[float]
-) -> dict[str, Any]:
+def _block(run: Optional[str], name: str, values: list[Any], steps: list[Any], times: list[float]) -> dict[str, Any]:
     dtype, packed = _pack_values(values)
     return {
         "run": run,

@@ -96,8 +96,7 @@ def _what(e: Evidence) -> tuple[str, list[str]]:
     end = e.end
     if end.start_error:
         return f"The process could not be started: {end.start_error}.", [
-            "Check the interpreter and the script: environment.python.interpreter_path, "
-            "ScriptRunConfig(script=…)."
+            "Check the interpreter and the script: environment.python.interpreter_path, ScriptRunConfig(script=…)."
         ]
     if end.signal is not None:
         return _signalled(e)
@@ -117,9 +116,7 @@ def _exit_sentence(e: Evidence, exception: Optional[str]) -> str:
     if exception:
         first = exception.split("\n", 1)[0]
         return f"The script failed with {first if len(first) <= 300 else first[:297] + '...'}"
-    words = {126: ": the command may not be executed", 127: ": the command was not found"}.get(
-        e.end.exit_code or 0, ""
-    )
+    words = {126: ": the command may not be executed", 127: ": the command was not found"}.get(e.end.exit_code or 0, "")
     if (e.end.exit_code or 0) > 128:
         words = f": a process it ran ended with {signal_words((e.end.exit_code or 0) - 128)}"
     return f"The script ended with exit code {e.end.exit_code}{words}."
@@ -141,9 +138,7 @@ def _signalled(e: Evidence) -> tuple[str, list[str]]:
     if name in ("SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGABRT"):
         advice = ["The crash is in compiled code; the stack names the Python line that called it."]
         if name == "SIGBUS":
-            advice.append(
-                "A full /dev/shm does this: fewer data loader workers, or sharing strategy 'file_system'."
-            )
+            advice.append("A full /dev/shm does this: fewer data loader workers, or sharing strategy 'file_system'.")
         return f"The process crashed with {signal_words(number)}.", advice
     return f"The process ended with {signal_words(number)}.", []
 
@@ -186,9 +181,7 @@ def _text(e: Evidence) -> str:
 
 
 def _name_of(module: str) -> str:
-    return {"cv2": "opencv-python", "PIL": "pillow", "sklearn": "scikit-learn", "yaml": "pyyaml"}.get(
-        module, module
-    )
+    return {"cv2": "opencv-python", "PIL": "pillow", "sklearn": "scikit-learn", "yaml": "pyyaml"}.get(module, module)
 
 
 _KNOWN = (
@@ -201,10 +194,7 @@ _KNOWN = (
     ),
     (
         _NO_SCRIPT,
-        lambda m: (
-            "Check ScriptRunConfig(source_directory=…, script=…) and the ignore file (.amlignore, "
-            ".gitignore)."
-        ),
+        lambda m: "Check ScriptRunConfig(source_directory=…, script=…) and the ignore file (.amlignore, .gitignore).",
     ),
     (
         r"(?i)CUDA out of memory|cuda\w*OutOfMemoryError|CUBLAS_STATUS_ALLOC_FAILED",

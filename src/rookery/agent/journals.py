@@ -72,9 +72,7 @@ class JournalShipper:
         for name, (_, _, size) in self._files().items():
             left = size - self._acked.get(name, 0)
             if left > 0 and not self._dead:
-                self._warn(
-                    f"The journal {name} ends in the middle of a record; its last {left} bytes are lost."
-                )
+                self._warn(f"The journal {name} ends in the middle of a record; its last {left} bytes are lost.")
 
     def _run(self) -> None:
         last = time.monotonic()

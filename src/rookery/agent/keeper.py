@@ -59,9 +59,7 @@ class Keeper:
         """One of the agent's own routes: `call("POST", "hello", body=…)`."""
         return self.patiently(lambda client: client.request(method, self.base + path, query=query, body=body))
 
-    def request(
-        self, method: str, path: str, query: Optional[dict[str, Any]] = None, body: Any = None
-    ) -> Any:
+    def request(self, method: str, path: str, query: Optional[dict[str, Any]] = None, body: Any = None) -> Any:
         """Any route below /api/v1."""
         return self.patiently(lambda client: client.request(method, path, query=query, body=body))
 
@@ -128,9 +126,7 @@ class Keeper:
         if address.url:
             parts = urlsplit(address.url)
             return tcp_connector(parts.hostname or "127.0.0.1", parts.port or 80, timeout)
-        raise KeeperUnavailableError(
-            f"There is no keeper: {address.endpoint_file or 'no address'} cannot be read."
-        )
+        raise KeeperUnavailableError(f"There is no keeper: {address.endpoint_file or 'no address'} cannot be read.")
 
     def _forget(self, client: HttpClient) -> None:
         with self._lock:
@@ -144,9 +140,7 @@ class Keeper:
                 return
             self._last_start = time.monotonic()
         self._say(f"no keeper ({reason}); starting one")
-        variables = {
-            k: v for k, v in os.environ.items() if k not in ("ROOKERY_ATTEMPT_KEY", "PYTHONDONTWRITEBYTECODE")
-        }
+        variables = {k: v for k, v in os.environ.items() if k not in ("ROOKERY_ATTEMPT_KEY", "PYTHONDONTWRITEBYTECODE")}
         variables[STARTED_BY] = f"{self._job.run_id}/{self._job.attempt}"
         try:
             subprocess.run(

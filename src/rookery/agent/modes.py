@@ -61,9 +61,7 @@ def watch(agent: Agent) -> None:
     agent.roots = [job.watched_pid]
     agent.hello()
     _serve(agent)
-    agent.told(
-        lambda: agent.keeper.call("POST", "running", body={"ranks": [{"rank": 0, "pid": job.watched_pid}]})
-    )
+    agent.told(lambda: agent.keeper.call("POST", "running", body={"ranks": [{"rank": 0, "pid": job.watched_pid}]}))
     agent.end(_watched_outcome(agent, _wait_for_watched(agent)))
 
 
@@ -139,9 +137,7 @@ def _wait_for_ranks(agent: Agent, ranks: Ranks, started: float) -> str:
 def _outcome(agent: Agent, ranks: Ranks, why: str, problem: Optional[str], oom: bool) -> dict[str, Any]:
     job = agent.job
     if problem is not None:
-        cause = Cause(
-            CauseKind.SYSTEM_ERROR, problem, job.attempt, job.node, advice=("Submit the run again.",)
-        )
+        cause = Cause(CauseKind.SYSTEM_ERROR, problem, job.attempt, job.node, advice=("Submit the run again.",))
         return _as_outcome("failed", cause, ranks.ends)
     if why in ("cancel", "over"):
         return _as_outcome("canceled", None, ranks.ends)
@@ -154,9 +150,7 @@ def _outcome(agent: Agent, ranks: Ranks, why: str, problem: Optional[str], oom: 
         return _as_outcome("lost", explain_lost(text, job.attempt, job.node), ranks.ends)
     if why == "time":
         log = tail(agent.paths.rank(first.rank).log) if first else ""
-        cause = explain_time_limit(
-            job.max_duration_s or 0, job.attempt, job.node, log, first.log_name if first else ""
-        )
+        cause = explain_time_limit(job.max_duration_s or 0, job.attempt, job.node, log, first.log_name if first else "")
         return _as_outcome("failed", cause, ranks.ends)
     failed = next((end for end in ranks.ends if not end.ok), None)
     if failed is None:

@@ -64,9 +64,7 @@ class Relay:
 
     def __init__(self, sock: socket.socket, keeper: Keeper, services: Services, token: str) -> None:
         self._server = _Server(sock, keeper, services, token)
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(0.5,), name="relay", daemon=True
-        )
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.5,), name="relay", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
@@ -128,9 +126,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._drain()
         elif path == "/finish" and self.command == "POST":
             body = self._json()
-            self._reply(
-                200, self.server.services.finish(str(body.get("status") or "Completed"), body.get("error"))
-            )
+            self._reply(200, self.server.services.finish(str(body.get("status") or "Completed"), body.get("error")))
         elif path == "/agent":
             self._reply(200, self.server.services.identity())
         else:
@@ -157,9 +153,7 @@ class _Handler(BaseHTTPRequestHandler):
             connection = self._connect()
         except (Gone, KeeperUnavailableError) as error:
             self.close_connection = True
-            self._error(
-                503, "keeper_unavailable", f"The keeper does not answer: {error or 'the run is over'}"
-            )
+            self._error(503, "keeper_unavailable", f"The keeper does not answer: {error or 'the run is over'}")
             return
         try:
             self._send(connection, length)

@@ -84,9 +84,7 @@ def _descend(pid: int, children: dict[int, list[int]], found: set[int], not_ours
             _descend(child, children, found, not_ours)
 
 
-def _kill(
-    key: str, descendants_of: Optional[int], spared: set[int], reap: Optional[Callable[[], object]]
-) -> list[int]:
+def _kill(key: str, descendants_of: Optional[int], spared: set[int], reap: Optional[Callable[[], object]]) -> list[int]:
     """Again and again, because a process may fork while we look."""
     deadline = time.monotonic() + KILL_ROUNDS_S
     while True:

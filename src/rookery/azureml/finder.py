@@ -33,7 +33,7 @@ def install():
 def fill(namespace):
     """Add a placeholder for every name that v1 has in this module and the module does not define; sets
     `__all__`."""
-    module = namespace["__name__"][len(OURS):]
+    module = namespace["__name__"][len(OURS) :]
     for name in SURFACE[module]:
         if name not in namespace:
             namespace[name] = _value(module, name)
@@ -46,7 +46,7 @@ class SurfaceFinder(Loader):
     def find_spec(self, fullname, path=None, target=None):
         if not fullname.startswith("rookery.azureml."):
             return None
-        module = fullname[len(OURS):]
+        module = fullname[len(OURS) :]
         if module not in SURFACE or (IN_RUN_ONLY and module.startswith(SAFE)):
             return None
         return importlib.machinery.ModuleSpec(fullname, self, is_package=_has_submodules(module))
@@ -55,7 +55,7 @@ class SurfaceFinder(Loader):
         return _VirtualModule(spec.name)
 
     def exec_module(self, module):
-        name = module.__name__[len(OURS):]
+        name = module.__name__[len(OURS) :]
         module.__doc__ = "{}: names of Azure ML SDK v1 that are placeholders here.".format(name)
         folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), *name.split(".")[1:])
         if os.path.isdir(folder):
@@ -71,9 +71,9 @@ class _VirtualModule(types.ModuleType):
 
     def __getattr__(self, name):
         full = self.__name__ + "." + name
-        if full[len(OURS):] in SURFACE:
+        if full[len(OURS) :] in SURFACE:
             return importlib.import_module(full)
-        raise AttributeError("module '{}' has no attribute '{}'".format(self.__name__[len(OURS):], name))
+        raise AttributeError("module '{}' has no attribute '{}'".format(self.__name__[len(OURS) :], name))
 
 
 def _has_submodules(module):

@@ -42,9 +42,7 @@ PROGRAMS = (
         "apt-get install podman",
     ),
     _Program("Open MPI", ("mpirun", "mpiexec"), "MPI jobs", "apt-get install openmpi-bin"),
-    _Program(
-        "Slurm", ("sbatch",), "sending runs to a Slurm cluster", "ask the cluster's operator for a login node"
-    ),
+    _Program("Slurm", ("sbatch",), "sending runs to a Slurm cluster", "ask the cluster's operator for a login node"),
     _Program("Ray", ("ray",), "several machines through Ray", "pip install ray"),
     _Program("Node.js", ("node",), "building the studio from source", "apt-get install nodejs npm"),
     _Program(
@@ -135,11 +133,7 @@ def _gpus() -> list[Check]:
     )
     lines = [line.strip() for line in done.stdout.splitlines() if line.strip()]
     if done.returncode or not lines:
-        return [
-            Check(
-                "GPUs", MISSING, "nvidia-smi is there but names no GPU", "nvidia-smi, and mend what it says"
-            )
-        ]
+        return [Check("GPUs", MISSING, "nvidia-smi is there but names no GPU", "nvidia-smi, and mend what it says")]
     return [Check("GPUs", OK, f"{len(lines)}: {'; '.join(lines)}")]
 
 
@@ -155,9 +149,7 @@ def _disk() -> list[Check]:
     free = shutil.disk_usage(folder).free
     text = f"{size(free)} free at {folder}"
     if not os.access(folder, os.W_OK):
-        return [
-            Check("disk", BROKEN, f"{folder} cannot be written", "set ROOKERY_HOME to a folder that is yours")
-        ]
+        return [Check("disk", BROKEN, f"{folder} cannot be written", "set ROOKERY_HOME to a folder that is yours")]
     if free < LEAST_DISK_BYTES:
         return [
             Check(

@@ -34,9 +34,7 @@ Idle = Annotated[
     Optional[int],
     typer.Option("--idle-seconds", min=0, metavar="S", help="Idle seconds before a node is given up."),
 ]
-Tags = Annotated[
-    Optional[list[str]], typer.Option("--tag", metavar="KEY=VALUE", help="A tag; repeat for several.")
-]
+Tags = Annotated[Optional[list[str]], typer.Option("--tag", metavar="KEY=VALUE", help="A tag; repeat for several.")]
 About = Annotated[Optional[str], typer.Option("--description", metavar="TEXT", help="What it is for.")]
 
 
@@ -77,9 +75,7 @@ def create_compute(
     ] = 1800,
     vm_size: Annotated[
         str,
-        typer.Option(
-            "--vm-size", metavar="LABEL", help="A label, kept and shown; the nodes are this machine's."
-        ),
+        typer.Option("--vm-size", metavar="LABEL", help="A label, kept and shown; the nodes are this machine's."),
     ] = "",
     vm_priority: Annotated[
         str, typer.Option("--vm-priority", metavar="WORD", help="dedicated or lowpriority.")
@@ -87,9 +83,7 @@ def create_compute(
     cpus: Annotated[
         Optional[int], typer.Option("--cpus-per-node", min=1, metavar="N", help="CPU cores of a node.")
     ] = None,
-    gpus: Annotated[
-        Optional[int], typer.Option("--gpus-per-node", min=0, metavar="N", help="GPUs of a node.")
-    ] = None,
+    gpus: Annotated[Optional[int], typer.Option("--gpus-per-node", min=0, metavar="N", help="GPUs of a node.")] = None,
     tag: Tags = None,
     description: About = None,
     json: AsJson = False,
@@ -143,9 +137,7 @@ def update_compute(
     }
     changes = {key: value for key, value in given.items() if value is not None}
     if not changes:
-        raise typer.BadParameter(
-            "Give at least one of --min-nodes, --max-nodes, --idle-seconds, --tag, --description."
-        )
+        raise typer.BadParameter("Give at least one of --min-nodes, --max-nodes, --idle-seconds, --tag, --description.")
     _print(session.client().request("PATCH", _path(name), body=changes), f"rookery compute show {name}")
 
 

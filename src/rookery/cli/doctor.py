@@ -21,9 +21,7 @@ LABEL = 18
 def doctor(
     python: Annotated[
         Optional[str],
-        typer.Option(
-            "--python", metavar="PATH", help="The interpreter whose torch to look at. Default: this one."
-        ),
+        typer.Option("--python", metavar="PATH", help="The interpreter whose torch to look at. Default: this one."),
     ] = None,
     json: AsJson = False,
     workspace: InWorkspace = None,

@@ -83,9 +83,7 @@ def _choose(
     for path in paths:
         plain = canonical_log_name(os.path.normpath(path).replace(os.sep, "/").lstrip("/"))
         meant = [
-            n
-            for n in files
-            if plain == "." or n == plain or n.startswith(plain + "/") or fnmatch.fnmatchcase(n, plain)
+            n for n in files if plain == "." or n == plain or n.startswith(plain + "/") or fnmatch.fnmatchcase(n, plain)
         ]
         if not meant:
             known = ", ".join(sorted(files)[:10]) or "none"

@@ -20,9 +20,7 @@ __all__ = ["app"]
 app = typer.Typer(
     help="Experiments: list, show, archive, reactivate, delete.", no_args_is_help=True, rich_markup_mode=None
 )
-Name = Annotated[
-    str, typer.Argument(metavar="NAME", help="The experiment's name.", autocompletion=complete_experiment)
-]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The experiment's name.", autocompletion=complete_experiment)]
 
 
 @app.command("list")
@@ -48,9 +46,7 @@ def list_experiments(
         Column("CREATED", rank=1),
         Column("ARCHIVED", rank=2),
     )
-    print_table(
-        columns, [(e["name"], e["run_count"], age(e["created_utc"]), age(e["archived_utc"])) for e in found]
-    )
+    print_table(columns, [(e["name"], e["run_count"], age(e["created_utc"]), age(e["archived_utc"])) for e in found])
     next_step(f"rookery ps --experiment {found[0]['name']}")
 
 
@@ -71,9 +67,7 @@ def archive_experiment(name: Name, json: AsJson = False, workspace: InWorkspace 
 @app.command("reactivate")
 def reactivate_experiment(
     name: Name,
-    new_name: Annotated[
-        Optional[str], typer.Option("--new-name", metavar="NAME", help="A new name for it.")
-    ] = None,
+    new_name: Annotated[Optional[str], typer.Option("--new-name", metavar="NAME", help="A new name for it.")] = None,
     json: AsJson = False,
     workspace: InWorkspace = None,
 ) -> None:

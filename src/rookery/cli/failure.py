@@ -27,9 +27,7 @@ def report(error: BaseException, arguments: Sequence[str]) -> int:
         print_json({"error": {"code": code, "message": message, "details": details}})
     else:
         first, _, rest = message.partition("\n")
-        head = (
-            paint("error:", "red", "bold", stream=sys.stderr) + " " + paint(first, "red", stream=sys.stderr)
-        )
+        head = paint("error:", "red", "bold", stream=sys.stderr) + " " + paint(first, "red", stream=sys.stderr)
         print(head + ("\n" + rest if rest else ""), file=sys.stderr, flush=True)
     return exit_code
 

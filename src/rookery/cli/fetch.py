@@ -26,17 +26,13 @@ def fetch(client: Any, url: str, folder: str, file: dict[str, Any]) -> str:
     os.makedirs(parent, exist_ok=True)
     root = os.path.realpath(folder)
     if os.path.commonpath([root, os.path.realpath(parent)]) != root:
-        raise PathError(
-            f"{target!r} leads out of {folder!r} through a symbolic link. Give another folder with --to."
-        )
+        raise PathError(f"{target!r} leads out of {folder!r} through a symbolic link. Give another folder with --to.")
     handle, partial = tempfile.mkstemp(dir=parent, prefix=".rookery-")
     try:
         with os.fdopen(handle, "w+b") as out, Progress(name, file.get("size") or 0) as bar:
             client.download(url, _Counted(out, bar))
             if file.get("sha256") and _sha256(out) != file["sha256"]:
-                raise ServiceError(
-                    f"{name!r} arrived damaged (another SHA-256 than recorded). Download it again."
-                )
+                raise ServiceError(f"{name!r} arrived damaged (another SHA-256 than recorded). Download it again.")
         os.chmod(partial, 0o666 & ~_umask())
         os.replace(partial, target)
     except BaseException:

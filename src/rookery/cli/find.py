@@ -39,9 +39,7 @@ def find_run(client: Any, name: str) -> dict[str, Any]:
         if len(meant) == 1:
             return dict(client.request("GET", f"/runs/{meant[0]['id']}"))
         if meant:
-            raise UserError(
-                f"{name!r} means {len(meant)} runs. Give more of the id of one of them:\n{_lines(meant)}"
-            )
+            raise UserError(f"{name!r} means {len(meant)} runs. Give more of the id of one of them:\n{_lines(meant)}")
     raise RunNotFoundError(_not_found(name, runs), details={"run": name})
 
 
@@ -62,9 +60,7 @@ def all_runs(client: Any, query: dict[str, Any], most: int = 0) -> Iterator[dict
 def _last(client: Any) -> dict[str, Any]:
     runs = client.request("GET", "/runs", query={"limit": 1})["runs"]
     if not runs:
-        raise RunNotFoundError(
-            "There is no run yet, so @last means none. Start one with `rookery run SCRIPT`."
-        )
+        raise RunNotFoundError("There is no run yet, so @last means none. Start one with `rookery run SCRIPT`.")
     return dict(client.request("GET", f"/runs/{runs[0]['id']}"))
 
 
@@ -72,9 +68,7 @@ def _not_found(name: str, runs: list[dict[str, Any]]) -> str:
     text = f"There is no run {name!r}."
     if not runs:
         return text + " There is no run at all yet: start one with `rookery run SCRIPT`."
-    names = {r["id"]: r for r in reversed(runs)} | {
-        r["display_name"]: r for r in reversed(runs) if r["display_name"]
-    }
+    names = {r["id"]: r for r in reversed(runs)} | {r["display_name"]: r for r in reversed(runs) if r["display_name"]}
     near = [names[n] for n in difflib.get_close_matches(name, list(names), n=3, cutoff=0.6)]
     if near:
         return f"{text} Did you mean:\n{_lines(near)}"

@@ -71,9 +71,7 @@ class LogReader:
     def take(self, data: dict[str, Any]) -> bytes:
         """The bytes of this event that were not there before."""
         name, offset = data["name"], data["offset"]
-        raw = (
-            data["text"].encode("utf-8") if data.get("text") is not None else base64.b64decode(data["base64"])
-        )
+        raw = data["text"].encode("utf-8") if data.get("text") is not None else base64.b64decode(data["base64"])
         have = self._sizes.get(name, 0)
         if offset + len(raw) <= have:
             return b""
@@ -90,7 +88,5 @@ def read_log(client: Any, run_id: str, name: str, offset: int = 0, length: Optio
     from rookery.worker.http import quote_path
 
     target = io.BytesIO()
-    client.download(
-        f"/runs/{run_id}/logs/{quote_path(name)}", target, query={"offset": offset, "length": length}
-    )
+    client.download(f"/runs/{run_id}/logs/{quote_path(name)}", target, query={"offset": offset, "length": length})
     return target.getvalue()

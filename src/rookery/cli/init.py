@@ -20,9 +20,7 @@ __all__ = ["init"]
 def init(
     path: Annotated[
         str,
-        typer.Argument(
-            metavar="PATH", help="The project's folder; it is made if it is not there.", show_default=False
-        ),
+        typer.Argument(metavar="PATH", help="The project's folder; it is made if it is not there.", show_default=False),
     ] = ".",
     name: Annotated[
         Optional[str],
@@ -48,17 +46,11 @@ def init(
         exist_ok=True,
     )
     if name and name != made.name:
-        raise UserError(
-            f"There is a workspace {made.name!r} in {folder} already, so it cannot be called {name!r}."
-        )
-    address = WorkspaceAddress(
-        made.name, made.subscription_id, made.resource_group, made.location, root=made.root
-    )
+        raise UserError(f"There is a workspace {made.name!r} in {folder} already, so it cannot be called {name!r}.")
+    address = WorkspaceAddress(made.name, made.subscription_id, made.resource_group, made.location, root=made.root)
     config = write_config(address, os.path.join(folder, ".azureml"))
     if session.current().json:
-        print_json(
-            {"name": made.name, "id": made.id, "root": root, "config": config, "created": not was_there}
-        )
+        print_json({"name": made.name, "id": made.id, "root": root, "config": config, "created": not was_there})
         return
     say(f"Workspace {made.name} {'was there already' if was_there else 'made'}:")
     say(f"  {clean(root)}  what is recorded; keep it out of version control")
@@ -78,20 +70,12 @@ def _known_keys(config: str, root: str) -> dict[str, str]:
         with open(config, encoding="utf-8-sig") as f:
             data = json_text.load(f)
         ours = data.get("rookery") or {}
-        leads_to = ours.get("url") or (
-            ours.get("path") and os.path.join(os.path.dirname(config), ours["path"])
-        )
+        leads_to = ours.get("url") or (ours.get("path") and os.path.join(os.path.dirname(config), ours["path"]))
     except (OSError, ValueError, AttributeError) as error:
-        raise UserError(
-            f"{config} is there already and cannot be read ({error}). Mend or remove it."
-        ) from error
+        raise UserError(f"{config} is there already and cannot be read ({error}). Mend or remove it.") from error
     if leads_to and os.path.realpath(leads_to) != os.path.realpath(root):
-        raise UserError(
-            f"{config} is there already and leads to {leads_to}. Remove it to make a workspace here."
-        )
-    return {
-        k: v for k, v in data.items() if k in ("workspace_name", "subscription_id", "resource_group") and v
-    }
+        raise UserError(f"{config} is there already and leads to {leads_to}. Remove it to make a workspace here.")
+    return {k: v for k, v in data.items() if k in ("workspace_name", "subscription_id", "resource_group") and v}
 
 
 def _name_of(folder: str) -> str:

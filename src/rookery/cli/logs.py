@@ -29,18 +29,12 @@ def logs(
             metavar="RUN", help="Id, beginning of one, display name, or @last.", autocompletion=complete_run
         ),
     ],
-    is_followed: Annotated[
-        bool, typer.Option("--follow", "-f", help="Go on until the run has ended.")
-    ] = False,
+    is_followed: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the run has ended.")] = False,
     name: Annotated[
         Optional[str],
-        typer.Option(
-            "--name", metavar="LOG", help="Another log than the main one; `rookery show RUN` lists them."
-        ),
+        typer.Option("--name", metavar="LOG", help="Another log than the main one; `rookery show RUN` lists them."),
     ] = None,
-    tail: Annotated[
-        Optional[int], typer.Option("--tail", min=0, metavar="N", help="Only the last N lines.")
-    ] = None,
+    tail: Annotated[Optional[int], typer.Option("--tail", min=0, metavar="N", help="Only the last N lines.")] = None,
     json: AsJson = False,
     workspace: InWorkspace = None,
 ) -> None:
@@ -89,9 +83,7 @@ def _choose(run: dict[str, Any], names: list[str], wanted: Optional[str]) -> Opt
     if run["status"] not in TERMINAL and not names:
         return exact  # it may still come, with -f
     known = ", ".join(names) or "none yet"
-    raise ArtifactNotFoundError(
-        f"Run {run['id']} has no log {wanted!r}. Its logs: {known}.", details={"logs": names}
-    )
+    raise ArtifactNotFoundError(f"Run {run['id']} has no log {wanted!r}. Its logs: {known}.", details={"logs": names})
 
 
 def _read(client: Any, run_id: str, name: str, size: int, tail: Optional[int]) -> bytes:

@@ -33,21 +33,15 @@ def _rows(metric: dict[str, Any]) -> list[list[str]]:
     if "values" in metric:
         return [_summary(metric["name"], metric["values"])]
     if "columns" in metric:
-        return [
-            _summary(f"{metric['name']}.{column}", values) for column, values in metric["columns"].items()
-        ]
+        return [_summary(f"{metric['name']}.{column}", values) for column, values in metric["columns"].items()]
     items = metric.get("items") or []
-    last = (
-        items[-1].get("artifact", metric["kind"]) if items and isinstance(items[-1], dict) else metric["kind"]
-    )
+    last = items[-1].get("artifact", metric["kind"]) if items and isinstance(items[-1], dict) else metric["kind"]
     return [[metric["name"], last, "", "", str(len(items)), ""]]
 
 
 def _summary(name: str, values: list[Any]) -> list[str]:
     present = [v for v in values if v is not None]
-    numbers = [
-        v for v in present if isinstance(v, (int, float)) and not isinstance(v, bool) and math.isfinite(v)
-    ]
+    numbers = [v for v in present if isinstance(v, (int, float)) and not isinstance(v, bool) and math.isfinite(v)]
     low, high = (number(min(numbers)), number(max(numbers))) if len(numbers) > 1 else ("", "")
     last = number(present[-1]) if present else "None"
     return [

@@ -22,9 +22,7 @@ from rookery.worker.http import quote_path
 
 __all__ = ["app"]
 
-app = typer.Typer(
-    help="Models: list, show, register, download, delete.", no_args_is_help=True, rich_markup_mode=None
-)
+app = typer.Typer(help="Models: list, show, register, download, delete.", no_args_is_help=True, rich_markup_mode=None)
 Model = Annotated[
     str,
     typer.Argument(
@@ -37,9 +35,7 @@ Model = Annotated[
 def list_models(
     name: Annotated[
         Optional[str],
-        typer.Option(
-            "--name", metavar="NAME", help="Only versions of this model.", autocompletion=complete_model
-        ),
+        typer.Option("--name", metavar="NAME", help="Only versions of this model.", autocompletion=complete_model),
     ] = None,
     tag: Annotated[
         Optional[list[str]],
@@ -126,9 +122,7 @@ def register_model(
         Optional[list[str]],
         typer.Option("--property", metavar="KEY=VALUE", help="A property; repeat for several."),
     ] = None,
-    description: Annotated[
-        Optional[str], typer.Option("--description", metavar="TEXT", help="What it is.")
-    ] = None,
+    description: Annotated[Optional[str], typer.Option("--description", metavar="TEXT", help="What it is.")] = None,
     framework: Annotated[
         Optional[str],
         typer.Option("--framework", metavar="NAME", help="PyTorch, ScikitLearn, Onnx, Custom …"),
@@ -187,8 +181,7 @@ def download_model(
     folder = os.path.abspath(os.path.expanduser(to or f"{found['name']}-{found['version']}"))
     url = f"{_path(found['name'])}/{found['version']}/files/"
     written = [
-        {"path": fetch(client, url + quote_path(f["path"]), folder, f), "size": f["size"]}
-        for f in found["files"]
+        {"path": fetch(client, url + quote_path(f["path"]), folder, f), "size": f["size"]} for f in found["files"]
     ]
     if session.current().json:
         print_json({"model": found["id"], "folder": folder, "files": written})

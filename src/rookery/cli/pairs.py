@@ -16,9 +16,7 @@ def parse_pairs(option: str, texts: Optional[Sequence[str]], *, value_needed: bo
     for text in texts or ():
         key, equals, value = text.partition("=")
         if not key or (value_needed and not equals):
-            raise typer.BadParameter(
-                f"{text!r} is not KEY=VALUE, as in {option} stage=test.", param_hint=option
-            )
+            raise typer.BadParameter(f"{text!r} is not KEY=VALUE, as in {option} stage=test.", param_hint=option)
         pairs[key] = value
     return pairs
 

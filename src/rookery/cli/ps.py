@@ -33,15 +33,11 @@ def ps(
     every: Annotated[bool, typer.Option("--all", "-a", help="Every run, child runs too.")] = False,
     experiment: Annotated[
         Optional[str],
-        typer.Option(
-            metavar="NAME", help="Only runs of this experiment.", autocompletion=complete_experiment
-        ),
+        typer.Option(metavar="NAME", help="Only runs of this experiment.", autocompletion=complete_experiment),
     ] = None,
     status: Annotated[
         Optional[list[str]],
-        typer.Option(
-            metavar="STATUS", help="Only this status; repeat for several.", autocompletion=complete_status
-        ),
+        typer.Option(metavar="STATUS", help="Only this status; repeat for several.", autocompletion=complete_status),
     ] = None,
     most: Annotated[
         int, typer.Option("-n", "--limit", min=1, metavar="N", help="How many runs that have ended to show.")

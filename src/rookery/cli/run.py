@@ -31,9 +31,7 @@ def run(
     command: Annotated[
         Optional[str], typer.Option("--command", "-c", metavar="LINE", help="A shell line instead of SCRIPT.")
     ] = None,
-    is_detached: Annotated[
-        bool, typer.Option("--detach", "-d", help="Do not wait; print the run's id.")
-    ] = False,
+    is_detached: Annotated[bool, typer.Option("--detach", "-d", help="Do not wait; print the run's id.")] = False,
     compute: Annotated[
         str,
         typer.Option("--compute", metavar="NAME", help="Where to run it.", autocompletion=complete_compute),
@@ -47,9 +45,7 @@ def run(
             autocompletion=complete_experiment,
         ),
     ] = None,
-    name: Annotated[
-        Optional[str], typer.Option("--name", metavar="TEXT", help="A display name for the run.")
-    ] = None,
+    name: Annotated[Optional[str], typer.Option("--name", metavar="TEXT", help="A display name for the run.")] = None,
     source: Annotated[
         Optional[str],
         typer.Option(
@@ -114,9 +110,7 @@ def _submit(request: Request) -> dict[str, Any]:
             config, tags=dict(request.tags), display_name=request.name
         )
     except KeyboardInterrupt:
-        raise RookeryError(
-            "Interrupted while submitting. `rookery ps` shows whether the run was created."
-        ) from None
+        raise RookeryError("Interrupted while submitting. `rookery ps` shows whether the run was created.") from None
     made: dict[str, Any] = client.request("GET", f"/runs/{submitted.id}")
     return made
 

@@ -115,8 +115,7 @@ def owner_token() -> str:
     if where.url:
         if not where.token:
             raise AuthenticationError(
-                f"No token is known for {where.url}. "
-                "Set ROOKERY_TOKEN to the one that `rookery token` prints there."
+                f"No token is known for {where.url}. Set ROOKERY_TOKEN to the one that `rookery token` prints there."
             )
         return where.token
     client()  # a keeper makes the token when it first starts
@@ -141,20 +140,16 @@ def _address_at(path: str) -> WorkspaceAddress:
     full = os.path.abspath(os.path.expanduser(path))
     if not os.path.exists(full):
         raise WorkspaceNotFoundError(
-            f"--workspace {path!r} does not exist. "
-            "Give a project's folder, its .rookery folder, or a config.json."
+            f"--workspace {path!r} does not exist. Give a project's folder, its .rookery folder, or a config.json."
         )
     for root in (full, os.path.join(full, ".rookery")):
         if os.path.exists(os.path.join(root, "workspace.json")):
             made = open_workspace(root)
-            return WorkspaceAddress(
-                made.name, made.subscription_id, made.resource_group, made.location, root=made.root
-            )
+            return WorkspaceAddress(made.name, made.subscription_id, made.resource_group, made.location, root=made.root)
     config = find_config(full)
     if config is None:
         raise WorkspaceNotFoundError(
-            f"--workspace {path!r} has no workspace, nor has a folder above it. "
-            f"Make one with `rookery init {path}`."
+            f"--workspace {path!r} has no workspace, nor has a folder above it. Make one with `rookery init {path}`."
         )
     return read_config(config)
 
@@ -181,9 +176,7 @@ def _remember_workspace(value: Optional[str]) -> Optional[str]:
 
 AsJson = Annotated[
     bool,
-    typer.Option(
-        "--json", help="Print JSON and nothing else on stdout.", callback=_remember_json, is_eager=True
-    ),
+    typer.Option("--json", help="Print JSON and nothing else on stdout.", callback=_remember_json, is_eager=True),
 ]
 InWorkspace = Annotated[
     Optional[str],

@@ -30,9 +30,7 @@ def show(
             metavar="RUN", help="Id, beginning of one, display name, or @last.", autocompletion=complete_run
         ),
     ],
-    every: Annotated[
-        bool, typer.Option("--all", "-a", help="All artifacts and logs, however many there are.")
-    ] = False,
+    every: Annotated[bool, typer.Option("--all", "-a", help="All artifacts and logs, however many there are.")] = False,
     json: AsJson = False,
     workspace: InWorkspace = None,
 ) -> None:
@@ -87,9 +85,7 @@ def describe_command(spec: dict[str, Any]) -> str:
 
 
 def _print_head(run: dict[str, Any]) -> None:
-    name = (
-        f"  {clean(run['display_name'])}" if run["display_name"] and run["display_name"] != run["id"] else ""
-    )
+    name = f"  {clean(run['display_name'])}" if run["display_name"] and run["display_name"] != run["id"] else ""
     say(paint(run["id"], "bold") + name)
     took = between(run["started_utc"], run["ended_utc"]) if run["started_utc"] else ""
     field(
@@ -128,8 +124,7 @@ def _print_what(run: dict[str, Any]) -> None:
     )
     field(
         "compute",
-        f"{run['target'] or run['compute']}{nodes}"
-        + (f", attempt {run['attempt']}" if run["attempt"] > 1 else ""),
+        f"{run['target'] or run['compute']}{nodes}" + (f", attempt {run['attempt']}" if run["attempt"] > 1 else ""),
     )
     if environment["python"]:
         field("environment", f"{environment['name']} ({environment['python']})")
@@ -142,9 +137,7 @@ def _print_what(run: dict[str, Any]) -> None:
     )
     field("tags", ", ".join(k if v in (None, "") else f"{k}={v}" for k, v in run["tags"].items()))
     shown = {
-        k: v
-        for k, v in properties.items()
-        if not k.startswith(("azureml.", "mlflow.")) and k != "ContentSnapshotId"
+        k: v for k, v in properties.items() if not k.startswith(("azureml.", "mlflow.")) and k != "ContentSnapshotId"
     }
     field("properties", ", ".join(f"{k}={v}" for k, v in shown.items()))
 

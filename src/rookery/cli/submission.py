@@ -113,20 +113,14 @@ def print_plan(request: Request) -> None:
     print_field("experiment", spec["experiment"])
     print_field("name", spec["display_name"])
     print_field("command", describe_command(spec))
-    print_field(
-        "compute", f"{spec['compute']}, {spec['node_count']} node, {spec['processes_per_node']} process"
-    )
-    print_field(
-        "environment", f"{spec['environment']['name']} ({spec['environment']['python'] or sys.executable})"
-    )
+    print_field("compute", f"{spec['compute']}, {spec['node_count']} node, {spec['processes_per_node']} process")
+    print_field("environment", f"{spec['environment']['name']} ({spec['environment']['python'] or sys.executable})")
     print_field("variables", ", ".join(f"{k}={v}" for k, v in spec["variables"].items()))
     print_field("tags", ", ".join(f"{k}={v}" for k, v in spec["tags"].items()))
     print_field("time limit", duration(spec["max_duration_s"]) if spec["max_duration_s"] else "none")
     print_field("source", request.folder)
     heading(f"Snapshot: {len(files)} files, {size(total)}")
-    print_table(
-        (Column("FILE"), Column("SIZE", right=True)), [(f["path"], size(f["size"])) for f in files], indent=2
-    )
+    print_table((Column("FILE"), Column("SIZE", right=True)), [(f["path"], size(f["size"])) for f in files], indent=2)
     next_step("the same command without --dry-run")
 
 
@@ -164,9 +158,7 @@ def _interpreter(python: str) -> str:
 
     found = shutil.which(os.path.expanduser(python))
     if not found:
-        raise UserError(
-            f"--python {python!r} is not a program that can be run. Give the path of a Python interpreter."
-        )
+        raise UserError(f"--python {python!r} is not a program that can be run. Give the path of a Python interpreter.")
     # Links are kept: following a virtual environment's python would lose the environment.
     return os.path.abspath(found)
 

@@ -43,9 +43,7 @@ def print_table(columns: Sequence[Column], rows: Sequence[Sequence[object]], *, 
 
 def cells(text: str) -> int:
     """How many columns of a terminal a text takes."""
-    return sum(
-        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text
-    )
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def _natural(columns: Sequence[Column], texts: Sequence[Sequence[str]]) -> list[int]:
@@ -86,9 +84,7 @@ def _pad(text: str, room: int, right: bool) -> str:
     return blank + text if right else text + blank
 
 
-def _print_rich(
-    columns: Sequence[Column], texts: Sequence[Sequence[str]], widths: Sequence[int], indent: int
-) -> None:
+def _print_rich(columns: Sequence[Column], texts: Sequence[Sequence[str]], widths: Sequence[int], indent: int) -> None:
     from rich.console import Console
     from rich.padding import Padding
     from rich.table import Table
@@ -102,7 +98,5 @@ def _print_rich(
     for row in texts:
         table.add_row(*(Text(t, style=status_style(t) if c.is_status else "") for t, c in zip(row, columns)))
     # color_system None: no escapes at all, where Rich alone would still print bold under NO_COLOR.
-    console = Console(
-        highlight=False, markup=False, width=width(), color_system="auto" if has_color() else None
-    )
+    console = Console(highlight=False, markup=False, width=width(), color_system="auto" if has_color() else None)
     console.print(Padding(table, (0, 0, 0, indent), expand=False))

@@ -97,9 +97,7 @@ def next_step(command: str, why: str = "") -> None:
 
 def print_json(data: Any, *, line: bool = False) -> None:
     """Strict JSON. What JSON does not have becomes the strings "NaN", "Infinity" and "-Infinity"."""
-    print(
-        json.dumps(_strict(data), indent=None if line else 2, ensure_ascii=True, allow_nan=False), flush=True
-    )
+    print(json.dumps(_strict(data), indent=None if line else 2, ensure_ascii=True, allow_nan=False), flush=True)
 
 
 def _strict(value: Any) -> Any:

@@ -18,9 +18,7 @@ __all__ = ["token"]
 def token(
     run: Annotated[
         Optional[str],
-        typer.Option(
-            "--run", metavar="RUN", help="A token with this run's rights only.", autocompletion=complete_run
-        ),
+        typer.Option("--run", metavar="RUN", help="A token with this run's rights only.", autocompletion=complete_run),
     ] = None,
     json: AsJson = False,
     workspace: InWorkspace = None,

@@ -42,9 +42,7 @@ print(json.dumps(answer))
 def check_torch(python: str) -> list[Check]:
     """A check for torch and one for torchvision."""
     try:
-        done = subprocess.run(
-            [python, "-c", _QUESTION], capture_output=True, text=True, timeout=TIMEOUT_S, check=False
-        )
+        done = subprocess.run([python, "-c", _QUESTION], capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
         answer = json.loads(done.stdout.strip().splitlines()[-1])
     except (OSError, subprocess.TimeoutExpired, ValueError, IndexError) as error:
         return [
@@ -57,9 +55,7 @@ def check_torch(python: str) -> list[Check]:
         ]
     if "no_torch" in answer:
         return [Check("torch", MISSING, f"not in {python}", f"{python} -m pip install torch torchvision")]
-    built = (
-        f"built for CUDA {answer['cuda']}, {answer['gpus']} GPUs usable" if answer["cuda"] else "CPU build"
-    )
+    built = f"built for CUDA {answer['cuda']}, {answer['gpus']} GPUs usable" if answer["cuda"] else "CPU build"
     return [Check("torch", OK, f"{answer['torch']}, {built}"), _torchvision(python, answer)]
 
 
@@ -78,7 +74,5 @@ def _torchvision(python: str, answer: dict[str, str]) -> Check:
             f"{python} -m pip install --force-reinstall torchvision, from the index that torch came from",
         )
     if "no_torchvision" in answer:
-        return Check(
-            "torchvision", INFO, f"not in {python}; for: pictures", f"{python} -m pip install torchvision"
-        )
+        return Check("torchvision", INFO, f"not in {python}; for: pictures", f"{python} -m pip install torchvision")
     return Check("torchvision", OK, f"{found}, fits torch")

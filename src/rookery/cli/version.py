@@ -26,7 +26,4 @@ def version(json: AsJson = False) -> None:
             }
         )
     else:
-        say(
-            f"rookery {__version__} (protocol {PROTOCOL}, "
-            f"Python {platform.python_version()} at {sys.executable})"
-        )
+        say(f"rookery {__version__} (protocol {PROTOCOL}, Python {platform.python_version()} at {sys.executable})")

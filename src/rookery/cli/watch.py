@@ -128,9 +128,7 @@ def _say_how_it_ended(run: dict[str, Any]) -> None:
 
 
 def _say_it_goes_on(run_id: str) -> None:
-    text = (
-        f"The run goes on. Stop it with `rookery stop {run_id}`, follow it with `rookery logs -f {run_id}`."
-    )
+    text = f"The run goes on. Stop it with `rookery stop {run_id}`, follow it with `rookery logs -f {run_id}`."
     if session.current().json:
         print_json({"event": "interrupted", "run": run_id, "message": text}, line=True)
     else:

@@ -88,11 +88,7 @@ def number(value: Any) -> str:
 
 def sparkline(values: Sequence[Any], length: int = 20) -> str:
     """The course of a metric in at most `length` characters; empty when there is no course."""
-    numbers = [
-        float(v)
-        for v in values
-        if isinstance(v, (int, float)) and not isinstance(v, bool) and math.isfinite(v)
-    ]
+    numbers = [float(v) for v in values if isinstance(v, (int, float)) and not isinstance(v, bool) and math.isfinite(v)]
     if len(numbers) < 2 or length < 1:
         return ""
     if len(numbers) > length:  # the mean of each stretch, so that a spike is damped but not lost

@@ -97,15 +97,12 @@ class Client(HttpClient):
         path = os.environ.get("ROOKERY_AGENT_SOCKET")
         if not path:
             raise RunEnvironmentError(
-                "This process is not part of a run: ROOKERY_AGENT_SOCKET is not set. Submit it "
-                "with `rookery run`."
+                "This process is not part of a run: ROOKERY_AGENT_SOCKET is not set. Submit it with `rookery run`."
             )
         # No handshake: the agent is of the same payload, and has shaken hands with the keeper itself.
         return cls(lambda: UnixHTTPConnection(path, REQUEST_TIMEOUT_S))
 
-    def request(
-        self, method: str, path: str, query: Optional[dict[str, Any]] = None, body: Any = None
-    ) -> Any:
+    def request(self, method: str, path: str, query: Optional[dict[str, Any]] = None, body: Any = None) -> Any:
         """JSON in, JSON out. `path` is below /api/v1; `query` may hold lists; `body` is JSON data, or bytes
         sent as they are."""
         headers = dict(self._headers)
@@ -149,9 +146,7 @@ class Client(HttpClient):
         self._exchange("GET", path, query, None, dict(self._headers), sink)
         return sink.total
 
-    def stream(
-        self, path: str, query: Optional[dict[str, Any]] = None, after: Optional[int] = None
-    ) -> EventStream:
+    def stream(self, path: str, query: Optional[dict[str, Any]] = None, after: Optional[int] = None) -> EventStream:
         """The events of `path` with a larger sequence number than `after`, as an iterator of (kind, seq,
         data) that survives the loss of the keeper."""
         return EventStream(
@@ -199,9 +194,7 @@ class Client(HttpClient):
                     f"No answer to {method} {target} within {REQUEST_TIMEOUT_S:g} s.", error
                 ) from error
             except _LOST as error:
-                if isinstance(error, RookeryError) and (
-                    self.root or not isinstance(error, KeeperUnavailableError)
-                ):
+                if isinstance(error, RookeryError) and (self.root or not isinstance(error, KeeperUnavailableError)):
                     raise  # about something else; or a keeper has been looked for and started in vain
                 if (
                     n == TRIES

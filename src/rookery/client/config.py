@@ -117,9 +117,7 @@ def read_config(path: str) -> WorkspaceAddress:
     return WorkspaceAddress(name, subscription, group, identity.location, root=root, config_path=path)
 
 
-def write_config(
-    address: WorkspaceAddress, path: Optional[str] = None, file_name: Optional[str] = None
-) -> str:
+def write_config(address: WorkspaceAddress, path: Optional[str] = None, file_name: Optional[str] = None) -> str:
     """Write the config file that leads to `address`; the path of the file. Default: ./.azureml/config.json.
     No token is written: the file is part of every snapshot."""
     folder = os.path.abspath(path) if path else os.path.join(os.getcwd(), ".azureml")
@@ -142,9 +140,7 @@ def write_config(
             f.write(json.dumps(data, indent=4) + "\n")
         os.replace(temporary, target)
     except OSError as error:
-        raise ConfigError(
-            f"{target} cannot be written: {error.strerror or error}. Give another path."
-        ) from error
+        raise ConfigError(f"{target} cannot be written: {error.strerror or error}. Give another path.") from error
     return target
 
 
@@ -180,8 +176,7 @@ def _load(path: str) -> dict[str, Any]:
         ) from error
     if not isinstance(data, dict):
         raise ConfigError(
-            f"{path} must hold a JSON object with {', '.join(_V1_KEYS)}. Mend it, or remove it "
-            "and run `rookery init`."
+            f"{path} must hold a JSON object with {', '.join(_V1_KEYS)}. Mend it, or remove it and run `rookery init`."
         )
     return data
 
@@ -219,9 +214,7 @@ def _check_ours(path: str, ours: Any) -> None:
         )
     given = [key for key in ("path", "url") if isinstance(ours.get(key), str) and ours[key]]
     if len(given) != 1:
-        raise ConfigError(
-            f"{path}: 'rookery' must have either 'path' (a folder) or 'url' (a server), as a string."
-        )
+        raise ConfigError(f"{path}: 'rookery' must have either 'path' (a folder) or 'url' (a server), as a string.")
 
 
 def _check_url(path: str, url: str) -> str:
@@ -240,14 +233,9 @@ def _own_workspace(path: str, subscription: str, group: str, name: str) -> Works
         raise ConfigError(f"{path}: {error}") from error
     root = os.path.join(workspaces_folder(), name)
     if _use_own(root, name, subscription, group):
-        _say(
-            f"rookery: {path} names the Azure workspace '{name}'; using a local one of that "
-            f"name, made in {root}"
-        )
+        _say(f"rookery: {path} names the Azure workspace '{name}'; using a local one of that name, made in {root}")
     identity = open_workspace(root)
-    return WorkspaceAddress(
-        name, subscription, group, identity.location, root=identity.root, config_path=path
-    )
+    return WorkspaceAddress(name, subscription, group, identity.location, root=identity.root, config_path=path)
 
 
 def _use_own(root: str, name: str, subscription: Optional[str], group: Optional[str]) -> bool:

@@ -86,9 +86,7 @@ def create_workspace(
             "Choose a folder on a disk that is writable and has room, or set ROOKERY_HOME to one."
         ) from error
     if not exist_ok:
-        raise WorkspaceError(
-            f"There is a workspace in {root} already. Open it, or pass exist_ok=True to use it."
-        )
+        raise WorkspaceError(f"There is a workspace in {root} already. Open it, or pass exist_ok=True to use it.")
     return open_workspace(root)
 
 
@@ -116,8 +114,7 @@ def open_workspace(root: str) -> WorkspaceIdentity:
         ) from error
     except ValueError as error:
         raise ConfigError(
-            f"{path} is not valid JSON ({error}). Restore it from a backup; the workspace's id "
-            "and name are in it."
+            f"{path} is not valid JSON ({error}). Restore it from a backup; the workspace's id and name are in it."
         ) from error
     if not isinstance(content, dict) or not isinstance(content.get("format"), int):
         raise ConfigError(

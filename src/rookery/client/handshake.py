@@ -28,8 +28,7 @@ def say_hello(connection: http.client.HTTPConnection) -> dict[str, Any]:
         or not isinstance(hello.get("protocol"), int)
     ):
         raise ServiceError(
-            f"What answers at this address is not a Rookery keeper (status {status}). Check the "
-            "address in config.json."
+            f"What answers at this address is not a Rookery keeper (status {status}). Check the address in config.json."
         )
     return hello
 

@@ -32,9 +32,7 @@ class FilePart(io.RawIOBase):
         try:
             data = self._file.read(left if size < 0 else min(size, left))
         except OSError as error:
-            raise StorageError(
-                f"A file cannot be read while it is sent: {error.strerror or error}."
-            ) from error
+            raise StorageError(f"A file cannot be read while it is sent: {error.strerror or error}.") from error
         if not data:
             raise UserError("A file became shorter while it was sent. Try again when nothing writes to it.")
         self._at += len(data)

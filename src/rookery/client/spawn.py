@@ -60,9 +60,7 @@ def spawn_keeper(paths: WorkspacePaths, deadline: float) -> bool:
         )
     except OSError as error:
         os.close(ready)
-        raise KeeperUnavailableError(
-            f"{sys.executable!r} cannot be started: {error.strerror or error}."
-        ) from error
+        raise KeeperUnavailableError(f"{sys.executable!r} cannot be started: {error.strerror or error}.") from error
     finally:
         os.close(told)
         os.close(log)
@@ -85,11 +83,7 @@ def keeper_environment(environment: dict[str, str]) -> dict[str, str]:
     """Ours without what would slow it down or belongs to a run, and with a PYTHONPATH that holds from any
     folder."""
     payload = environment.get("ROOKERY_PAYLOAD")
-    env = {
-        k: v
-        for k, v in environment.items()
-        if not (k.startswith("ROOKERY_") and k[len("ROOKERY_") :] in _OF_A_RUN)
-    }
+    env = {k: v for k, v in environment.items() if not (k.startswith("ROOKERY_") and k[len("ROOKERY_") :] in _OF_A_RUN)}
     env.pop("PYTHONDONTWRITEBYTECODE", None)
     env.pop("AZUREML_RUN_TOKEN", None)
     entries = [os.path.abspath(p) for p in env.pop("PYTHONPATH", "").split(os.pathsep) if p]

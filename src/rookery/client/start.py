@@ -205,9 +205,7 @@ def _wait_until_gone(endpoint: Endpoint, patience_s: float) -> None:
 
 
 @contextlib.contextmanager
-def _start_lock(
-    root: str, deadline: float, timeout_s: float
-) -> Iterator[Optional[http.client.HTTPConnection]]:
+def _start_lock(root: str, deadline: float, timeout_s: float) -> Iterator[Optional[http.client.HTTPConnection]]:
     """Hold start.lock. Gives a connection if a keeper has appeared meanwhile."""
     paths = WorkspacePaths(root)
     try:

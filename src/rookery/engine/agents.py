@@ -56,9 +56,7 @@ class AgentDesk:
     def outcome(self, run_id: str, attempt: int, node: int, body: Any) -> None:
         outcome = read_outcome(body)
         if outcome is None:
-            raise UserError(
-                f"{body!r:.200} is not an outcome: result must be completed, failed, canceled or lost."
-            )
+            raise UserError(f"{body!r:.200} is not an outcome: result must be completed, failed, canceled or lost.")
         self._tell(run_id, obs.RanksEnded(attempt, node, outcome))
 
     def finished(self, run_id: str, attempt: int, node: int, body: Any) -> None:
@@ -120,17 +118,10 @@ class AgentDesk:
         live = self._runs.get(run_id)
         if live is None:
             status = self._record.runs.get(run_id)["status"]
-            raise ConflictError(
-                f"Run '{run_id}' is {status}; attempt {attempt} is over.", details={"status": status}
-            )
+            raise ConflictError(f"Run '{run_id}' is {status}; attempt {attempt} is over.", details={"status": status})
         nodes = live.state.nodes
-        if (
-            attempt != live.state.attempt
-            or not 0 <= node < len(nodes)
-            or nodes[node].phase == NodePhase.SHIPPED
-        ):
+        if attempt != live.state.attempt or not 0 <= node < len(nodes) or nodes[node].phase == NodePhase.SHIPPED:
             raise ConflictError(
-                f"Attempt {attempt}, node {node} of run '{run_id}' is over; it is at attempt "
-                f"{live.state.attempt}."
+                f"Attempt {attempt}, node {node} of run '{run_id}' is over; it is at attempt {live.state.attempt}."
             )
         return live

@@ -72,9 +72,7 @@ class Computes:
         self._check_spec(spec)
         with self._lock:
             if name in self._targets:
-                raise ConflictError(
-                    f"Compute target '{name}' exists already. Update it, or choose another name."
-                )
+                raise ConflictError(f"Compute target '{name}' exists already. Update it, or choose another name.")
             self._record.compute.put(name, to_plain(spec))
             self._add(name, spec, self._record.compute.get(name))
             return self._json(name)
@@ -90,8 +88,7 @@ class Computes:
             target = self._get(name)
             if target.is_local:
                 raise ComputeError(
-                    "The target 'local' has a fixed size: set the setting local_slots "
-                    "(ROOKERY_LOCAL_SLOTS) instead."
+                    "The target 'local' has a fixed size: set the setting local_slots (ROOKERY_LOCAL_SLOTS) instead."
                 )
             given = {k: v for k, v in changes.items() if v is not None}
             spec = from_plain(ClusterSpec, {**to_plain(target.spec), **given})
@@ -236,11 +233,7 @@ class Computes:
             nodes = target.take(wish, self._clock(), utc_now())
             total = len(ledger.capacity.gpus)
             # 'local' is what a plain `python train.py` would see: every GPU.
-            gpus = (
-                total
-                if target.is_local
-                else gpus_per_node(total, target.spec.gpus_per_node, target.spec.max_nodes)
-            )
+            gpus = total if target.is_local else gpus_per_node(total, target.spec.gpus_per_node, target.spec.max_nodes)
             grants = ledger.take(wish.request.run_id, [n.id for n in nodes], target.spec.cpus_per_node, gpus)
             for node, grant in zip(nodes, grants):
                 node.cpus, node.gpus = grant.cpus, grant.gpus

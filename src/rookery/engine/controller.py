@@ -29,12 +29,8 @@ __all__ = ["Controller"]
 
 log = logging.getLogger(__name__)
 TICK_S = 1.0
-REASONS_PER_TICK = (
-    25  # with hundreds of waiting runs their places in the queue are written in turn, not all at once
-)
-_REPORTED = {
-    s.value: s for s in (RunStatus.RUNNING, RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELED)
-}
+REASONS_PER_TICK = 25  # with hundreds of waiting runs their places in the queue are written in turn, not all at once
+_REPORTED = {s.value: s for s in (RunStatus.RUNNING, RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELED)}
 
 
 def _ensure_payload(paths: WorkspacePaths) -> str:
@@ -187,8 +183,7 @@ class Controller:
             if lenient:
                 return
             raise ConflictError(
-                f"Run '{run_id}' is {self._record.runs.get(run_id)['status']} already; its status "
-                "cannot change."
+                f"Run '{run_id}' is {self._record.runs.get(run_id)['status']} already; its status cannot change."
             )
         if isinstance(seen, obs.StatusReported) and live.spec.kind == RunKind.SCRIPT:
             raise ConflictError(
@@ -214,9 +209,7 @@ class Controller:
             if self._runs.get(place.run_id) is None:
                 return
             outcome, words = outcome_on_disk(place.paths), last_words(place.paths)
-            seen = obs.AgentLost(
-                place.attempt, place.node, death.words, outcome, death.signal, death.exit_code, words
-            )
+            seen = obs.AgentLost(place.attempt, place.node, death.words, outcome, death.signal, death.exit_code, words)
             self._runs.observe(place.run_id, seen)
 
         self._loop.post(tell)

@@ -52,9 +52,7 @@ def make_job(
     world_size = per_node * max(1, len(grants))
     grant = grants[node] if grants else Grant("")
     ranks = tuple(
-        _rank_job(
-            spec, attempt, node, node * per_node + i, i, world_size, node_paths, socket, grant, built, around
-        )
+        _rank_job(spec, attempt, node, node * per_node + i, i, world_size, node_paths, socket, grant, built, around)
         for i in range(per_node)
     )
     return Job(
@@ -122,9 +120,7 @@ def _rank_job(
     built: BuiltEnvironment,
     around: Surroundings,
 ) -> RankJob:
-    variables = rank_variables(
-        spec, attempt, node, rank, world_size, node_paths, socket, grant, built, around
-    )
+    variables = rank_variables(spec, attempt, node, rank, world_size, node_paths, socket, grant, built, around)
     argv: tuple[str, ...] = ()
     if spec.script:
         argv = (built.python, spec.script, *spec.arguments)

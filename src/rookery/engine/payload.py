@@ -25,9 +25,7 @@ OFFERED_PACKAGES = ("spec", "worker", "client", "submit", "sdk", "azureml")
 FIRST_MODULES = ("recorder", "offer", "torchvision_hook")
 
 _lock = threading.Lock()
-_known: dict[
-    tuple[tuple[str, int, int], ...], str
-] = {}  # what the files looked like -> hash of their contents
+_known: dict[tuple[tuple[str, int, int], ...], str] = {}  # what the files looked like -> hash of their contents
 
 
 def ensure_payload(paths: WorkspacePaths) -> str:

@@ -112,9 +112,7 @@ class Performer:
     # -- agents ----------------------------------------------------------------------------------------------
 
     def _place_agents(self, live: Live, action: act.PlaceAgents) -> None:
-        places = [
-            self._jobs.place(live, i) for i, n in enumerate(live.state.nodes) if n.phase == NodePhase.PLACED
-        ]
+        places = [self._jobs.place(live, i) for i, n in enumerate(live.state.nodes) if n.phase == NodePhase.PLACED]
         self._launch(live, action.attempt, places)
 
     def _launch(self, live: Live, attempt: int, places: list[Place]) -> None:
@@ -125,18 +123,14 @@ class Performer:
             self._engine.place(places)
         except Exception as error:
             log.exception("Run %s: its agents could not be started", live.run_id)
-            self._follow_up(
-                live.run_id, obs.PlacementFailed(attempt, f"Its agents could not be started: {error}")
-            )
+            self._follow_up(live.run_id, obs.PlacementFailed(attempt, f"Its agents could not be started: {error}"))
         else:
             self._follow_up(live.run_id, obs.AgentsPlaced(attempt))
 
     def _adopt_agents(self, live: Live, action: act.AdoptAgents) -> None:
         if live.state.holding:
             self._computes.retake(live.spec.compute, live.run_id, live.state.grants)
-        places = [
-            self._jobs.place(live, i) for i, n in enumerate(live.state.nodes) if n.phase != NodePhase.SHIPPED
-        ]
+        places = [self._jobs.place(live, i) for i, n in enumerate(live.state.nodes) if n.phase != NodePhase.SHIPPED]
         alive = self._engine.adopt(places)
         fresh = []
         for place in places:

@@ -117,11 +117,7 @@ class JobMaker:
 
     def _keeper_url(self) -> str:
         found = _read_json(self._paths.endpoint)
-        return (
-            f"http://{found.get('host', '127.0.0.1')}:{found['port']}"
-            if found.get("port")
-            else "http://127.0.0.1"
-        )
+        return f"http://{found.get('host', '127.0.0.1')}:{found['port']}" if found.get("port") else "http://127.0.0.1"
 
     def _watched_folder(self, live: Live, place: Place) -> str:
         """Where the user's process was when the run began; an agent that takes over goes by what the first

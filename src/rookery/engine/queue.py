@@ -106,9 +106,7 @@ class Target:
         for node_id in node_ids:
             node = self.nodes.get(node_id)
             if node is None or node.run_id not in (None, run_id):
-                node = self._bring_up(
-                    now, now_utc, node_id=node_id, extra=len(self.nodes) >= self.spec.max_nodes
-                )
+                node = self._bring_up(now, now_utc, node_id=node_id, extra=len(self.nodes) >= self.spec.max_nodes)
             node.state, node.run_id = "running", run_id
             taken.append(node)
         while self.is_local is False and len(self.nodes) > self.spec.max_nodes and self.idle():
@@ -169,10 +167,7 @@ class Target:
         holders = self.running_runs
         in_use = sum(1 for n in self.nodes.values() if n.run_id)
         by = f" by {_names(holders)}" if holders else ""
-        return (
-            f"waits for {wanted} of '{self.name}': {in_use} of {size} in use{by}; position "
-            f"{position} in the queue"
-        )
+        return f"waits for {wanted} of '{self.name}': {in_use} of {size} in use{by}; position {position} in the queue"
 
     def _bring_up(self, now: float, now_utc: str, node_id: str = "", extra: bool = False) -> Node:
         while not node_id or node_id in self.nodes:

@@ -32,9 +32,7 @@ def find_live_runs(record: Any, runs: LiveRuns) -> list[Live]:
         except Exception as error:
             log.exception("Run %s cannot be taken up again", run["id"])
             words = f"The keeper was restarted and cannot read what it had noted about this run ({error})."
-            record.runs.advance(
-                run["id"], status=RunStatus.FAILED, error=placement_cause(run["attempt"], words)
-            )
+            record.runs.advance(run["id"], status=RunStatus.FAILED, error=placement_cause(run["attempt"], words))
     return sorted(found, key=lambda live: not live.state.holding)
 
 

@@ -21,12 +21,7 @@ def runtime_folder() -> str:
         StorageError: it cannot be made, or somebody else has put something in its place.
     """
     base = os.environ.get("XDG_RUNTIME_DIR", "")
-    if (
-        os.path.isabs(base)
-        and len(base) <= MAX_BASE
-        and os.access(base, os.W_OK | os.X_OK)
-        and os.path.isdir(base)
-    ):
+    if os.path.isabs(base) and len(base) <= MAX_BASE and os.access(base, os.W_OK | os.X_OK) and os.path.isdir(base):
         return _private(os.path.join(base, "rookery"))
     return _private(f"/tmp/rookery-{os.getuid()}")
 
@@ -48,13 +43,10 @@ def _private(folder: str) -> str:
         found = os.lstat(folder)  # a link that somebody else placed here must not be followed
     except OSError as error:
         raise StorageError(
-            f"The runtime folder {folder} cannot be made: {error.strerror}. Set XDG_RUNTIME_DIR to "
-            "a folder of yours."
+            f"The runtime folder {folder} cannot be made: {error.strerror}. Set XDG_RUNTIME_DIR to a folder of yours."
         ) from error
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
-        raise StorageError(
-            f"{folder} is not a folder of yours. Remove it, or set XDG_RUNTIME_DIR to a folder that is."
-        )
+        raise StorageError(f"{folder} is not a folder of yours. Remove it, or set XDG_RUNTIME_DIR to a folder that is.")
     if stat.S_IMODE(found.st_mode) != 0o700:
         os.chmod(folder, 0o700)
     return folder

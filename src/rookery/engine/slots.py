@@ -58,8 +58,7 @@ class Slots:
                     else "each other's nodes"
                 )
                 words.append(
-                    f"This run shares {name} {_ranges(used)} of this machine with {whom}: it may be "
-                    "slower than alone."
+                    f"This run shares {name} {_ranges(used)} of this machine with {whom}: it may be slower than alone."
                 )
         return words
 

@@ -62,9 +62,7 @@ def _submitted(s: RunState, _seen: obs.Submitted) -> Step:
         return replace(s, status=RunStatus.RUNNING), ()
     if s.kind == RunKind.INTERACTIVE:
         return replace(s, status=RunStatus.RUNNING, nodes=(NodeState(),)), (act.PlaceAgents(s.attempt),)
-    return replace(s, status=RunStatus.STARTING, reason="its environment is looked at"), (
-        act.PrepareEnvironment(),
-    )
+    return replace(s, status=RunStatus.STARTING, reason="its environment is looked at"), (act.PrepareEnvironment(),)
 
 
 def _recovered(s: RunState, _seen: obs.Recovered) -> Step:
@@ -136,9 +134,7 @@ def _nothing(s: RunState, _seen: obs.Observation) -> Step:
 def _placement_failed(s: RunState, seen: obs.PlacementFailed) -> Step:
     outcome = Outcome(LOST, placement_cause(s.attempt, seen.words))
     fresh = tuple(
-        replace(n, phase=NodePhase.SHIPPED, outcome=n.outcome or outcome)
-        if n.phase == NodePhase.PLACED
-        else n
+        replace(n, phase=NodePhase.SHIPPED, outcome=n.outcome or outcome) if n.phase == NodePhase.PLACED else n
         for n in s.nodes
     )
     failed = next((i for i, n in enumerate(s.nodes) if n.phase == NodePhase.PLACED), None)
@@ -208,9 +204,7 @@ def _status_reported(s: RunState, seen: obs.StatusReported) -> Step:
         return replace(s, status=RunStatus.RUNNING), ()
     if s.kind != RunKind.INTERACTIVE or not seen.status.is_terminal or s.all_ended or s.cancel or not s.nodes:
         return s, ()
-    result = {RunStatus.COMPLETED: COMPLETED, RunStatus.FAILED: FAILED, RunStatus.CANCELED: CANCELED}[
-        seen.status
-    ]
+    result = {RunStatus.COMPLETED: COMPLETED, RunStatus.FAILED: FAILED, RunStatus.CANCELED: CANCELED}[seen.status]
     s = replace(
         s,
         declared=Outcome(result, seen.cause),
@@ -256,9 +250,7 @@ def _agent_lost(s: RunState, seen: obs.AgentLost) -> Step:
 def _restart_finisher(s: RunState, seen: obs.AgentLost) -> Step:
     node = s.nodes[seen.node]
     if node.restarts < MAX_FINISHERS:
-        return _with_node(s, seen.node, restarts=node.restarts + 1), (
-            act.StartFinisher(s.attempt, seen.node),
-        )
+        return _with_node(s, seen.node, restarts=node.restarts + 1), (act.StartFinisher(s.attempt, seen.node),)
     s = _with_node(s, seen.node, phase=NodePhase.SHIPPED)
     words = (
         f"Some logs, metrics or outputs of node {seen.node} may be missing: what stores them "

@@ -57,9 +57,5 @@ def bad_cause(attempt: int, outcome: Outcome) -> dict[str, Any]:
     if outcome.cause:
         return {"attempt": attempt, **outcome.cause}
     if outcome.result == LOST:
-        return to_plain(
-            Cause(kind=CauseKind.LOST_NODE, summary="A node of the run was lost.", attempt=attempt)
-        )
-    return to_plain(
-        Cause(kind=CauseKind.USER_ERROR, summary="The run failed and left no reason.", attempt=attempt)
-    )
+        return to_plain(Cause(kind=CauseKind.LOST_NODE, summary="A node of the run was lost.", attempt=attempt))
+    return to_plain(Cause(kind=CauseKind.USER_ERROR, summary="The run failed and left no reason.", attempt=attempt))

@@ -50,9 +50,7 @@ class AmlCompute(ComputeTarget):
         self.modified_on: str = data["modified_utc"]
         self.vm_size: str = spec["vm_size"]
         self.vm_priority: str = spec["vm_priority"]
-        self.scale_settings = ScaleSettings(
-            spec["min_nodes"], spec["max_nodes"], spec["idle_seconds_before_scaledown"]
-        )
+        self.scale_settings = ScaleSettings(spec["min_nodes"], spec["max_nodes"], spec["idle_seconds_before_scaledown"])
         self.status: AmlComputeStatus = status_of(data)
         self._data = data
 
@@ -139,9 +137,7 @@ class AmlCompute(ComputeTarget):
             for node in nodes
         ]
 
-    def update(
-        self, min_nodes: Any = None, max_nodes: Any = None, idle_seconds_before_scaledown: Any = None
-    ) -> None:
+    def update(self, min_nodes: Any = None, max_nodes: Any = None, idle_seconds_before_scaledown: Any = None) -> None:
         """Change the limits. What is None stays."""
         given = {
             "min_nodes": min_nodes,
@@ -151,9 +147,7 @@ class AmlCompute(ComputeTarget):
         changes = {name: whole_number(value, name) for name, value in given.items() if value is not None}
         self.refresh_state()
         check_cluster_spec(from_plain(ClusterSpec, {**self._data["spec"], **changes}))
-        self._load(
-            self.workspace, self.workspace.client.request("PATCH", compute_path(self.name), body=changes)
-        )
+        self._load(self.workspace, self.workspace.client.request("PATCH", compute_path(self.name), body=changes))
 
     def delete(self) -> None:
         """Remove the cluster. ComputeError while runs are on it."""
@@ -172,9 +166,7 @@ class AmlCompute(ComputeTarget):
         return Run.list_by_compute(self, type=type, tags=tags, properties=properties, status=wanted)
 
     def detach(self) -> NoReturn:
-        raise ComputeError(
-            f"'{self.name}' was created, not attached, so it cannot be detached. Use delete()."
-        )
+        raise ComputeError(f"'{self.name}' was created, not attached, so it cannot be detached. Use delete().")
 
     def add_identity(self, identity_type: str, identity_id: Any = None) -> NoReturn:
         raise UnsupportedError(
@@ -189,8 +181,7 @@ class AmlCompute(ComputeTarget):
     @staticmethod
     def supported_vmsizes(workspace: Any, location: Optional[str] = None) -> NoReturn:
         raise UnsupportedError(
-            "AmlCompute.supported_vmsizes is not available in Rookery: vm_size is a label here, any text "
-            "will do."
+            "AmlCompute.supported_vmsizes is not available in Rookery: vm_size is a label here, any text will do."
         )
 
     @staticmethod
@@ -206,12 +197,9 @@ class AmlCompute(ComputeTarget):
         )
 
     @staticmethod
-    def update_quotas(
-        workspace: Any, vm_family: Any, limit: Any = None, location: Optional[str] = None
-    ) -> NoReturn:
+    def update_quotas(workspace: Any, vm_family: Any, limit: Any = None, location: Optional[str] = None) -> NoReturn:
         raise UnsupportedError(
-            "AmlCompute.update_quotas is not available in Rookery: there are no quotas on machines of your "
-            "own."
+            "AmlCompute.update_quotas is not available in Rookery: there are no quotas on machines of your own."
         )
 
     def serialize(self) -> dict[str, Any]:
@@ -242,9 +230,7 @@ class AmlCompute(ComputeTarget):
         return f"AmlCompute(name='{self.name}', {limits}, {now})"
 
 
-def create_cluster(
-    workspace: Any, name: str, configuration: ComputeTargetProvisioningConfiguration
-) -> AmlCompute:
+def create_cluster(workspace: Any, name: str, configuration: ComputeTargetProvisioningConfiguration) -> AmlCompute:
     """Create a cluster. One that exists with the same specification is returned, so that creators may race.
 
     Raises:
@@ -264,9 +250,7 @@ def create_cluster(
     except ConflictError:
         data = fetch_compute(workspace, checked)
         differing = [
-            f"{k} {data['spec'].get(k)!r} (asked for {v!r})"
-            for k, v in wanted.items()
-            if data["spec"].get(k) != v
+            f"{k} {data['spec'].get(k)!r} (asked for {v!r})" for k, v in wanted.items() if data["spec"].get(k) != v
         ]
         if differing:
             raise ComputeError(
@@ -295,11 +279,7 @@ def wait_for_cluster(
         if target.provisioning_state != said:
             said = target.provisioning_state
             _say(show_output, said)
-        if (
-            not is_delete
-            and target.provisioning_state not in _CHANGING
-            and _has_nodes(target, min_node_count)
-        ):
+        if not is_delete and target.provisioning_state not in _CHANGING and _has_nodes(target, min_node_count):
             break
         if time.monotonic() >= deadline:
             _say(

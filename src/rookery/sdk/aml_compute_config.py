@@ -66,20 +66,15 @@ class AmlComputeProvisioningConfiguration(ComputeTargetProvisioningConfiguration
         }
         missing = [name for name, value in network.items() if not value]
         if missing and len(missing) < len(network):
-            raise ComputeError(
-                f"A virtual network needs all of {', '.join(network)}; missing: {', '.join(missing)}."
-            )
+            raise ComputeError(f"A virtual network needs all of {', '.join(network)}; missing: {', '.join(missing)}.")
         if self.admin_username and not (self.admin_user_password or self.admin_user_ssh_key):
             raise ComputeError(
-                "admin_username was given without admin_user_password or admin_user_ssh_key. Give one of "
-                "them."
+                "admin_username was given without admin_user_password or admin_user_ssh_key. Give one of them."
             )
         if not self.admin_username and (self.admin_user_password or self.admin_user_ssh_key):
             raise ComputeError("admin_user_password or admin_user_ssh_key was given without admin_username.")
         if self.identity_id and str(self.identity_type or "").lower() != "userassigned":
-            raise ComputeError(
-                f"identity_id needs identity_type='UserAssigned'; given: {self.identity_type!r}."
-            )
+            raise ComputeError(f"identity_id needs identity_type='UserAssigned'; given: {self.identity_type!r}.")
 
     def cluster_spec(self) -> ClusterSpec:
         """The same as data for the keeper."""
@@ -92,9 +87,7 @@ class AmlComputeProvisioningConfiguration(ComputeTargetProvisioningConfiguration
         spec = ClusterSpec(
             vm_size=str(self.vm_size or ""),
             vm_priority=priority,
-            min_nodes=whole_number(
-                0 if scale.minimum_node_count is None else scale.minimum_node_count, "min_nodes"
-            ),
+            min_nodes=whole_number(0 if scale.minimum_node_count is None else scale.minimum_node_count, "min_nodes"),
             max_nodes=whole_number(scale.maximum_node_count, "max_nodes"),
             idle_seconds_before_scaledown=whole_number(
                 1800 if scale.idle_seconds_before_scaledown is None else scale.idle_seconds_before_scaledown,

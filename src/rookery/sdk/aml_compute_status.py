@@ -10,9 +10,7 @@ _PRIORITIES = {"dedicated": "Dedicated", "lowpriority": "LowPriority"}
 
 
 class ScaleSettings:
-    def __init__(
-        self, minimum_node_count: Any, maximum_node_count: Any, idle_seconds_before_scaledown: Any
-    ) -> None:
+    def __init__(self, minimum_node_count: Any, maximum_node_count: Any, idle_seconds_before_scaledown: Any) -> None:
         self.minimum_node_count = minimum_node_count
         self.maximum_node_count = maximum_node_count
         self.idle_seconds_before_scaledown = idle_seconds_before_scaledown
@@ -151,9 +149,7 @@ def status_of(data: dict[str, Any]) -> AmlComputeStatus:
         node_state_counts=AmlComputeNodeStateCounts(*(counts.get(state, 0) for state in states)),
         provisioning_state=data["provisioning_state"],
         provisioning_state_transition_time=None,
-        scale_settings=ScaleSettings(
-            spec["min_nodes"], spec["max_nodes"], spec["idle_seconds_before_scaledown"]
-        ),
+        scale_settings=ScaleSettings(spec["min_nodes"], spec["max_nodes"], spec["idle_seconds_before_scaledown"]),
         target_node_count=data["target_nodes"],
         vm_priority=_PRIORITIES.get(spec["vm_priority"], spec["vm_priority"]),
         vm_size=spec["vm_size"],

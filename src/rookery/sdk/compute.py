@@ -49,9 +49,7 @@ class ComputeTarget:
         """Everything is done in `__new__`, which decides the class."""
 
     @staticmethod
-    def create(
-        workspace: Any, name: str, provisioning_configuration: ComputeTargetProvisioningConfiguration
-    ) -> Any:
+    def create(workspace: Any, name: str, provisioning_configuration: ComputeTargetProvisioningConfiguration) -> Any:
         """Make a target and return it at once; `wait_for_completion` waits until it can be used."""
         from rookery.sdk.aml_compute import create_cluster
 

@@ -90,9 +90,7 @@ class CondaDependencies:
         merged: dict[str, list[str]] = {}
         heads: dict[str, str] = {}
         for requirement in requirements:
-            found = re.match(
-                r"\s*([A-Za-z0-9][A-Za-z0-9._-]*\s*(?:\[[^\]]*\])?)\s*([<>=!~].*)?$", requirement
-            )
+            found = re.match(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*\s*(?:\[[^\]]*\])?)\s*([<>=!~].*)?$", requirement)
             key = _package_name(found.group(1)) if found else requirement
             heads.setdefault(key, found.group(1).strip() if found else requirement)
             specifiers = merged.setdefault(key, [])
@@ -233,9 +231,7 @@ class CondaDependencies:
 
 def _read_file(path: str) -> dict[str, Any]:
     if not os.path.isfile(path):
-        raise FileNotFoundError(
-            f"There is no conda file {path}. Give the path of a YAML file with 'dependencies:'."
-        )
+        raise FileNotFoundError(f"There is no conda file {path}. Give the path of a YAML file with 'dependencies:'.")
     with open(path, encoding="utf-8") as f:
         return _check(load_yaml(f.read(), path), path)
 

@@ -36,9 +36,7 @@ class PyTorchConfiguration(Element):
             not isinstance(communication_backend, str)
             or communication_backend.lower() not in SUPPORTED_PYTORCH_BACKENDS
         ):
-            raise RunConfigError(
-                f"communication_backend={communication_backend!r} does not exist. Known: Nccl, Gloo."
-            )
+            raise RunConfigError(f"communication_backend={communication_backend!r} does not exist. Known: Nccl, Gloo.")
         self.process_count = process_count
         self.node_count = node_count
         self.communication_backend = communication_backend.lower()
@@ -113,9 +111,7 @@ def plan_launch(run_config: RunConfiguration, is_command: bool) -> LaunchPlan:
             "available in Rookery. Use Python, PyTorch or TensorFlow."
         )
     if communicator in ("intelmpi", "openmpi", "mpi"):
-        return LaunchPlan(
-            "mpi", nodes, _count(run_config.mpi.process_count_per_node, "process_count_per_node")
-        )
+        return LaunchPlan("mpi", nodes, _count(run_config.mpi.process_count_per_node, "process_count_per_node"))
     if framework == "tensorflow" and communicator == "parameterserver":
         workers = _count(run_config.tensorflow.worker_count, "worker_count")
         servers = _count(run_config.tensorflow.parameter_server_count, "parameter_server_count", least=0)
@@ -127,9 +123,7 @@ def plan_launch(run_config: RunConfiguration, is_command: bool) -> LaunchPlan:
     return LaunchPlan("per_node" if nodes > 1 else "none", nodes)
 
 
-def _plan_pytorch(
-    run_config: RunConfiguration, nodes: int, communicator: str, is_command: bool
-) -> LaunchPlan:
+def _plan_pytorch(run_config: RunConfiguration, nodes: int, communicator: str, is_command: bool) -> LaunchPlan:
     given = run_config.pytorch.process_count
     total = nodes if given is None else _count(given, "process_count")
     if total % nodes:
@@ -138,11 +132,7 @@ def _plan_pytorch(
             f"process_count={total} does not divide evenly over node_count={nodes}. "
             f"process_count is the total over all nodes; use {' or '.join(map(str, fitting))}."
         )
-    backend = (
-        communicator
-        if communicator in SUPPORTED_PYTORCH_BACKENDS
-        else run_config.pytorch.communication_backend
-    )
+    backend = communicator if communicator in SUPPORTED_PYTORCH_BACKENDS else run_config.pytorch.communication_backend
     launcher = "per_node" if is_command and total == nodes else "per_process"
     return LaunchPlan(launcher, nodes, total // nodes, {"backend": backend})
 

@@ -73,9 +73,7 @@ class Element(metaclass=_ElementType):
 
     def _update(self, data: Any) -> None:
         if not isinstance(data, dict):
-            raise UserError(
-                f"{type(self).__name__}: expected a mapping of settings, got {type(data).__name__}."
-            )
+            raise UserError(f"{type(self).__name__}: expected a mapping of settings, got {type(data).__name__}.")
         names = {_camel(n): n for n in vars(self) if not n.startswith("_")}
         for key, value in data.items():
             name = names.get(key) or (key if key in vars(self) else None)

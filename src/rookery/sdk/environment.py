@@ -112,13 +112,9 @@ class Environment(Element):
         raise _later("Environment.label")
 
     @staticmethod
-    def get(
-        workspace: Any, name: str, version: Optional[str] = None, label: Optional[str] = None
-    ) -> Environment:
+    def get(workspace: Any, name: str, version: Optional[str] = None, label: Optional[str] = None) -> Environment:
         if version is not None and label is not None:
-            raise UserError(
-                f"version={version!r} and label={label!r} were given; only one of them is allowed."
-            )
+            raise UserError(f"version={version!r} and label={label!r} were given; only one of them is allowed.")
         raise _later("Environment.get")
 
     @staticmethod
@@ -178,11 +174,7 @@ class Environment(Element):
 
     def _conda_text(self) -> Optional[str]:
         conda = self.python.conda_dependencies
-        return (
-            conda.serialize_to_string()
-            if conda is not None and not self.python.user_managed_dependencies
-            else None
-        )
+        return conda.serialize_to_string() if conda is not None and not self.python.user_managed_dependencies else None
 
 
 class EnvironmentDefinition(Environment):
@@ -205,12 +197,7 @@ class EnvironmentReference(Element):
 
 def check_environment_name(name: Any, own: bool = False) -> str:
     """The name, or UserError. `own`: names of curated environments are refused."""
-    if (
-        not isinstance(name, str)
-        or not name.strip()
-        or len(name) > 255
-        or any(ord(c) < 32 or c in "/\\" for c in name)
-    ):
+    if not isinstance(name, str) or not name.strip() or len(name) > 255 or any(ord(c) < 32 or c in "/\\" for c in name):
         raise UserError(
             f"{name!r} is not a valid environment name. It has 1 to 255 characters, without slashes and "
             "control characters."

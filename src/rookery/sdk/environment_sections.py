@@ -76,12 +76,9 @@ class DockerBuildContext(Element):
         self.dockerfile_path = dockerfile_path or "Dockerfile"
 
     @staticmethod
-    def from_local_directory(
-        workspace: Any, path: str, dockerfile_path: str = "Dockerfile"
-    ) -> DockerBuildContext:
+    def from_local_directory(workspace: Any, path: str, dockerfile_path: str = "Dockerfile") -> DockerBuildContext:
         raise UnsupportedError(
-            "DockerBuildContext.from_local_directory is not available: Rookery does not build Docker images "
-            "yet."
+            "DockerBuildContext.from_local_directory is not available: Rookery does not build Docker images yet."
         )
 
 

@@ -104,9 +104,7 @@ class Experiment:
     ) -> Iterator[Run]:
         """Its runs, newest first, fetched page by page; top-level ones only unless `include_children`."""
         filters = run_filters(type, tags, properties, None, include_children)
-        return (
-            make_run(self, data) for data in list_runs(self._client, {"experiment": self._name, **filters})
-        )
+        return (make_run(self, data) for data in list_runs(self._client, {"experiment": self._name, **filters}))
 
     @staticmethod
     def list(
@@ -120,12 +118,9 @@ class Experiment:
             raise UserError(f"view_type={view_type!r} does not exist. Known: {', '.join(_VIEWS)}.")
         wanted = [pair.partition("=") for pair in key_values(tags)]
         found = []
-        for data in workspace.client.request("GET", "/experiments", query={"view": _VIEWS[view_type]})[
-            "experiments"
-        ]:
+        for data in workspace.client.request("GET", "/experiments", query={"view": _VIEWS[view_type]})["experiments"]:
             has_tags = all(
-                key in data["tags"] and (not equals or data["tags"][key] == value)
-                for key, equals, value in wanted
+                key in data["tags"] and (not equals or data["tags"][key] == value) for key, equals, value in wanted
             )
             if has_tags and experiment_name in (None, data["name"]):
                 found.append(Experiment(workspace, data["name"], _experiment_dto=data))
@@ -192,9 +187,7 @@ class Experiment:
             link(self.get_portal_url(), "Link to the experiment"),
             link(self.get_docs_url(), "Link to Documentation"),
         )
-        return table(
-            {"Name": self._name, "Workspace": self._workspace.name, "Report Page": page, "Docs Page": docs}
-        )
+        return table({"Name": self._name, "Workspace": self._workspace.name, "Report Page": page, "Docs Page": docs})
 
     @property
     def _client(self) -> Any:

@@ -19,9 +19,7 @@ class Markup(str):
 def link(url: str, text: str) -> Markup:
     if not url.startswith(("http://", "https://")):
         return Markup(html.escape(text))
-    return Markup(
-        f'<a href="{html.escape(url, quote=True)}" target="_blank" rel="noopener">{html.escape(text)}</a>'
-    )
+    return Markup(f'<a href="{html.escape(url, quote=True)}" target="_blank" rel="noopener">{html.escape(text)}</a>')
 
 
 def table(row: dict[str, Any]) -> str:

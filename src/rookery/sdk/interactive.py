@@ -178,9 +178,7 @@ def _fail_with_process(run: InteractiveRun) -> None:
         def hook(kind: Any, value: BaseException, trace: Any) -> None:
             before(kind, value, trace)
             for left in [run for run in _open if run._owner_pid == os.getpid()]:
-                with contextlib.suppress(
-                    Exception
-                ):  # the interpreter is on its way out; the agent notices that anyway
+                with contextlib.suppress(Exception):  # the interpreter is on its way out; the agent notices that anyway
                     left.fail(value)
 
         hook._ends_runs = True  # type: ignore[attr-defined]
@@ -217,10 +215,7 @@ def _snapshot(client: Any, folder: Optional[str], properties: dict[str, Optional
 
     whole = os.path.realpath(folder)
     if whole in (os.path.realpath(os.path.expanduser("~")), os.path.sep):
-        warn(
-            f"no snapshot is taken of {whole}: it is a whole home or disk. "
-            "Name a folder with snapshot_directory=…."
-        )
+        warn(f"no snapshot is taken of {whole}: it is a whole home or disk. Name a folder with snapshot_directory=….")
         return None
     git = git_properties_in_background(folder)
     try:
@@ -241,8 +236,7 @@ def _make_outputs(outputs: Any) -> None:
             os.makedirs(folder, exist_ok=True)
         except OSError as error:
             raise UserError(
-                f"The folder {folder!r} cannot be made in {os.getcwd()!r}: {error}. "
-                "Change to a writable folder."
+                f"The folder {folder!r} cannot be made in {os.getcwd()!r}: {error}. Change to a writable folder."
             ) from error
 
 

@@ -57,11 +57,7 @@ class LogPrinter:
                 self._turn_to(best)
         if name != self.current:
             return
-        data = (
-            base64.b64decode(event_data["base64"])
-            if "base64" in event_data
-            else event_data["text"].encode("utf-8")
-        )
+        data = base64.b64decode(event_data["base64"]) if "base64" in event_data else event_data["text"].encode("utf-8")
         position = self._positions[name]
         if offset > position:
             self._fetch(name, offset)
@@ -70,10 +66,7 @@ class LogPrinter:
 
     def finish(self) -> None:
         """The rest of what is stored, for the log that is shown or, when none was, for the best there is."""
-        listed = [
-            log["name"]
-            for log in self._client.request("GET", f"/runs/{quote_path(self._run_id)}/logs")["logs"]
-        ]
+        listed = [log["name"] for log in self._client.request("GET", f"/runs/{quote_path(self._run_id)}/logs")["logs"]]
         best = best_log(listed)
         if best is not None and self.current is None:
             self._turn_to(best)

@@ -110,8 +110,7 @@ class Model:
         """All models that match, newest first; `latest` keeps one version of each name."""
         if dataset_id is not None:
             raise UnsupportedError(
-                "Model.list(dataset_id=…) needs datasets, which this version does not have yet. "
-                "Filter by tags instead."
+                "Model.list(dataset_id=…) needs datasets, which this version does not have yet. Filter by tags instead."
             )
         query = _filters(name, tags, properties, run_id, model_framework)
         if latest:
@@ -120,16 +119,12 @@ class Model:
         return [Model(workspace, _data=data) for data in found]
 
     @staticmethod
-    def get_model_path(
-        model_name: str, version: Optional[int] = None, _workspace: Optional[Workspace] = None
-    ) -> str:
+    def get_model_path(model_name: str, version: Optional[int] = None, _workspace: Optional[Workspace] = None) -> str:
         """Where the model's file or folder lies: deployed beside us, in the current folder, or downloaded
         inside a run."""
         return find_model_path(model_name, version, _workspace)
 
-    def download(
-        self, target_dir: str = ".", exist_ok: bool = False, exists_ok: Optional[bool] = None
-    ) -> str:
+    def download(self, target_dir: str = ".", exist_ok: bool = False, exists_ok: Optional[bool] = None) -> str:
         """Fetch the model into `target_dir`; the path of its file or folder. An existing one is an error
         unless `exist_ok`."""
         return download_model(
@@ -166,9 +161,7 @@ class Model:
         )
         self._patch(changes)
 
-    def update_tags_properties(
-        self, add_tags: Any = None, remove_tags: Any = None, add_properties: Any = None
-    ) -> None:
+    def update_tags_properties(self, add_tags: Any = None, remove_tags: Any = None, add_properties: Any = None) -> None:
         """Properties can be added and never changed."""
         changes = given(
             tags=texts(add_tags),
@@ -301,9 +294,7 @@ def _find(
     if id is not None:
         name, separator, number = str(id).rpartition(":")
         if not separator or not number.isdigit():
-            raise UserError(
-                f"{id!r} is not a valid model id. It looks like 'name:version', for instance 'birds:3'."
-            )
+            raise UserError(f"{id!r} is not a valid model id. It looks like 'name:version', for instance 'birds:3'.")
         version = int(number)
     if name is None and not (tags or properties or run_id or framework):
         raise UserError(
@@ -326,18 +317,14 @@ def _find(
     raise _not_found(client, name, query, version)
 
 
-def _not_found(
-    client: Any, name: Optional[str], query: dict[str, Any], version: Optional[int]
-) -> ModelNotFoundError:
+def _not_found(client: Any, name: Optional[str], query: dict[str, Any], version: Optional[int]) -> ModelNotFoundError:
     asked = [f"{key} {value}" for key, value in query.items() if key != "name"]
     what = f"Model '{name}'" if name else "A model"
     if version is not None:
         what += f" of version {version}"
     if asked:
         what += " with " + ", ".join(asked)
-    known = sorted(
-        {data["name"] for data in client.request("GET", "/models", query={"latest": "true"})["models"]}
-    )
+    known = sorted({data["name"] for data in client.request("GET", "/models", query={"latest": "true"})["models"]})
     return ModelNotFoundError(
         f"{what} does not exist. Known models: {', '.join(known) or 'none'}. "
         "Register one with run.register_model(…) or Model.register(…)."

@@ -32,9 +32,7 @@ def collect_files(model_path: str, child_paths: Optional[list[str]] = None) -> d
             raise UserError(f"child_paths names parts of a folder, but model_path {model_path!r} is a file.")
         return {os.path.basename(source): source}
     if not os.path.isdir(source):
-        raise ModelError(
-            f"There is no file or folder {model_path!r}. Give model_path relative to {os.getcwd()!r}."
-        )
+        raise ModelError(f"There is no file or folder {model_path!r}. Give model_path relative to {os.getcwd()!r}.")
     files: dict[str, str] = {}
     for child in child_paths or ["."]:
         files.update(_walk(source, child))
@@ -152,8 +150,7 @@ def find_model_path(model_name: str, version: Optional[int], workspace: Optional
             if len(entries) == 1:
                 return os.path.join(folder, chosen, entries[0])
             raise ModelError(
-                f"{os.path.join(folder, chosen)!r} must hold exactly one file or folder, "
-                f"it holds {len(entries)}."
+                f"{os.path.join(folder, chosen)!r} must hold exactly one file or folder, it holds {len(entries)}."
             )
     looked.append(os.path.join(folder, str(version) if version is not None else "<version>"))
     if os.path.exists(os.path.join(".", model_name)):

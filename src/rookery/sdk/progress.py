@@ -23,9 +23,7 @@ class Progress:
         self._stream = stream or sys.stderr
         self.done_bytes = 0
         self._drawn_at = 0.0
-        self.is_shown = total_bytes > SHOW_ABOVE_BYTES and bool(
-            getattr(self._stream, "isatty", lambda: False)()
-        )
+        self.is_shown = total_bytes > SHOW_ABOVE_BYTES and bool(getattr(self._stream, "isatty", lambda: False)())
 
     def add(self, size_bytes: int) -> None:
         self.done_bytes += size_bytes

@@ -22,9 +22,7 @@ class ResourceConfiguration:
     def deserialize(payload_obj: Optional[dict[str, Any]]) -> Optional[ResourceConfiguration]:
         if payload_obj is None:
             return None
-        return ResourceConfiguration(
-            payload_obj.get("cpu"), payload_obj.get("memoryInGB"), payload_obj.get("gpu")
-        )
+        return ResourceConfiguration(payload_obj.get("cpu"), payload_obj.get("memoryInGB"), payload_obj.get("gpu"))
 
     def __repr__(self) -> str:
         return f"ResourceConfiguration(cpu={self.cpu}, memory_in_gb={self.memory_in_gb}, gpu={self.gpu})"

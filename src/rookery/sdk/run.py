@@ -68,9 +68,7 @@ class Run(WorkerRun, metaclass=_RunClass):
         **kwargs: Any,
     ) -> None:
         client = _client if _client is not None else experiment.workspace.client
-        super().__init__(
-            run_id, _sink if _sink is not None else HttpSink(client, run_id), client, in_run=_in_run
-        )
+        super().__init__(run_id, _sink if _sink is not None else HttpSink(client, run_id), client, in_run=_in_run)
         self._experiment_object = experiment
         self._data = _data
         if _data is None and not _in_run and not _is_new:
@@ -155,9 +153,7 @@ class Run(WorkerRun, metaclass=_RunClass):
         )
 
     @classmethod
-    def get_context(
-        cls, allow_offline: bool = True, used_for_context_manager: bool = False, **kwargs: Any
-    ) -> Any:
+    def get_context(cls, allow_offline: bool = True, used_for_context_manager: bool = False, **kwargs: Any) -> Any:
         """The run that this process belongs to, the same object every time; elsewhere an offline stand-in
         that prints.
 
@@ -334,9 +330,7 @@ class Run(WorkerRun, metaclass=_RunClass):
     def _make_child(self, run_id: str) -> Run:
         make = getattr(self._sink, "for_child", None)
         sink = make(run_id) if make else ChildSink(self._sink, run_id)
-        child = Run(
-            self.experiment, run_id, _client=self._client, _sink=sink, _in_run=self._in_run, _is_new=True
-        )
+        child = Run(self.experiment, run_id, _client=self._client, _sink=sink, _in_run=self._in_run, _is_new=True)
         child._drainer = self._drainer
         return child
 

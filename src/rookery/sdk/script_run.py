@@ -72,10 +72,7 @@ def submit_config(
         )
     for name in kwargs:
         if name not in _OTHERS_OPTIONS:
-            warn(
-                f"submit() does not know {name!r} and leaves it aside. "
-                "Known: tags, run_id, display_name, properties."
-            )
+            warn(f"submit() does not know {name!r} and leaves it aside. Known: tags, run_id, display_name, properties.")
     check_submission(config)
     folder = config.source_directory or "."
     git = git_properties_in_background(folder)

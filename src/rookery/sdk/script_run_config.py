@@ -47,8 +47,7 @@ class ScriptRunConfig:
             )
         if docker_runtime_config is not None and not isinstance(docker_runtime_config, DockerConfiguration):
             raise RunConfigError(
-                f"docker_runtime_config is {type(docker_runtime_config).__name__}. Allowed: "
-                "DockerConfiguration."
+                f"docker_runtime_config is {type(docker_runtime_config).__name__}. Allowed: DockerConfiguration."
             )
         self.source_directory = os.fspath(source_directory) if source_directory else "."
         given = {
@@ -101,11 +100,7 @@ class ScriptRunConfig:
             run_config.docker.shm_size = docker.shm_size or run_config.docker.shm_size
 
     def __repr__(self) -> str:
-        what = (
-            f"command={self.command!r}"
-            if self.command
-            else f"script={self.script!r}, arguments={self.arguments!r}"
-        )
+        what = f"command={self.command!r}" if self.command else f"script={self.script!r}, arguments={self.arguments!r}"
         target = f"compute_target={self.run_config.target!r}"
         return f"ScriptRunConfig(source_directory={self.source_directory!r}, {what}, {target})"
 

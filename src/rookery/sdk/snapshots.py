@@ -17,9 +17,7 @@ def snapshot_folder(client: Any, folder: str) -> Any:
     from rookery.submit import take_snapshot
 
     if not os.path.exists(folder):
-        raise SnapshotError(
-            f"There is no folder {folder!r} to take a snapshot of (looked from {os.getcwd()!r})."
-        )
+        raise SnapshotError(f"There is no folder {folder!r} to take a snapshot of (looked from {os.getcwd()!r}).")
     return take_snapshot(client, folder, on_warning=warn)
 
 
@@ -35,9 +33,7 @@ def restore_snapshot(client: Any, snapshot_id: Optional[str], path: Optional[str
     with `.zip` added where it lacks.
     """
     if not snapshot_id:
-        raise UserError(
-            "The run has no snapshot. Give snapshot_id=…, or a run that was submitted from a folder."
-        )
+        raise UserError("The run has no snapshot. Give snapshot_id=…, or a run that was submitted from a folder.")
     if path is None:
         target = os.path.join(tempfile.mkdtemp(prefix="rookery-snapshot-"), f"{snapshot_id}.zip")
     elif os.path.isdir(path) or path.endswith(os.sep):

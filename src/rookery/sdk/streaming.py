@@ -21,9 +21,7 @@ _ALWAYS_SAID = ("CancelRequested", "NotResponding")
 _NEVER_SAID = ("NotStarted", "Starting", "Completed", "Failed", "Canceled")
 
 
-def follow_run(
-    client: Any, run_id: str, *, web_view: str = "", show_output: bool = True, out: Any = None
-) -> None:
+def follow_run(client: Any, run_id: str, *, web_view: str = "", show_output: bool = True, out: Any = None) -> None:
     """Return when the run has ended and everything that belongs to it is stored.
 
     With `show_output`: the head, one line per phase and per reason while there is no log to show, and the log
@@ -57,16 +55,12 @@ def run_events(client: Any, run_id: str, after: Optional[int] = None) -> Iterato
 
     The client's stream survives the loss of the keeper. KeeperUnavailableError when it stays away too long.
     """
-    with closing(
-        client.stream(f"/runs/{quote_path(run_id)}/events", query={"until": "end"}, after=after)
-    ) as events:
+    with closing(client.stream(f"/runs/{quote_path(run_id)}/events", query={"until": "end"}, after=after)) as events:
         for event in events:
             if event.kind == "end":
                 return
             yield event
-    raise KeeperUnavailableError(
-        f"The events of run '{run_id}' broke off before the run ended. Wait for it again."
-    )
+    raise KeeperUnavailableError(f"The events of run '{run_id}' broke off before the run ended. Wait for it again.")
 
 
 def _phase(status: dict[str, Any], log_is_shown: bool) -> str:

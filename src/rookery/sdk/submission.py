@@ -42,8 +42,7 @@ def check_submission(config: Any) -> None:
     if not os.path.isdir(folder):
         what = "is a file" if os.path.exists(folder) else "does not exist"
         raise SubmitError(
-            f"source_directory '{folder}' {what} (looked from {os.getcwd()}). Give the folder that holds "
-            "the script."
+            f"source_directory '{folder}' {what} (looked from {os.getcwd()}). Give the folder that holds the script."
         )
     if bool(config.script) == bool(config.command):
         raise UserError(
@@ -117,9 +116,7 @@ def _script_path(folder: str, script: str) -> str:
         )
     if os.path.isfile(full):
         return relative.replace(os.sep, "/")
-    raise SubmitError(
-        f"Script '{script}' does not exist in source_directory '{root}'. {_suggestion(root, relative)}"
-    )
+    raise SubmitError(f"Script '{script}' does not exist in source_directory '{root}'. {_suggestion(root, relative)}")
 
 
 def _suggestion(root: str, wanted: str) -> str:
@@ -149,9 +146,7 @@ def _command_text(command: Any) -> str:
     if isinstance(command, str):
         return command
     if not isinstance(command, (list, tuple)):
-        raise UserError(
-            f"command is {type(command).__name__}. Give a string, or a list that is joined with spaces."
-        )
+        raise UserError(f"command is {type(command).__name__}. Give a string, or a list that is joined with spaces.")
     return " ".join(_texts(command, "command"))
 
 
@@ -181,17 +176,14 @@ def _text(value: Any, where: str) -> str:
             f"{where} is a {type(value).__name__}. Say how the script shall get it: "
             "dataset.as_named_input('name').as_mount() or .as_download()."
         )
-    raise UserError(
-        f"{where} is {value!r} ({type(value).__name__}). Allowed: text, numbers, True and False, paths."
-    )
+    raise UserError(f"{where} is {value!r} ({type(value).__name__}). Allowed: text, numbers, True and False, paths.")
 
 
 def _refuse_unavailable(run_config: RunConfiguration) -> None:
     for name in ("data", "data_references", "output_data", "datacaches", "services"):
         if getattr(run_config, name):
             raise UnsupportedError(
-                f"run_config.{name} is not available in Rookery yet. Leave it empty, and pass paths in "
-                "`arguments`."
+                f"run_config.{name} is not available in Rookery yet. Leave it empty, and pass paths in `arguments`."
             )
     target = compute_name(run_config.target)
     if target.lower() in ("amlcompute", "containerinstance"):
@@ -200,9 +192,7 @@ def _refuse_unavailable(run_config: RunConfiguration) -> None:
             "with ComputeTarget.create, or use 'local'."
         )
     if not isinstance(run_config.environment, Environment):
-        raise UserError(
-            f"run_config.environment is {type(run_config.environment).__name__}. Give an Environment."
-        )
+        raise UserError(f"run_config.environment is {type(run_config.environment).__name__}. Give an Environment.")
 
 
 def _environment_spec(run_config: RunConfiguration) -> EnvironmentSpec:
@@ -247,9 +237,7 @@ def _docker(run_config: RunConfiguration) -> Optional[dict[str, Any]]:
 
 def _variables(variables: Any, what: str) -> dict[str, str]:
     if not isinstance(variables or {}, dict):
-        raise RunConfigError(
-            f"{what} is {type(variables).__name__}. Give a dictionary, such as {{'NAME': 'value'}}."
-        )
+        raise RunConfigError(f"{what} is {type(variables).__name__}. Give a dictionary, such as {{'NAME': 'value'}}.")
     for name in variables or {}:
         if not isinstance(name, str) or not name or "=" in name or "\0" in name:
             raise RunConfigError(f"{what}: {name!r} is no name of an environment variable.")

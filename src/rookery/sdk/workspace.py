@@ -266,18 +266,14 @@ class Workspace:
     def compute_targets(self) -> NamedCollection:
         from rookery.sdk.compute import ComputeTarget
 
-        return NamedCollection(
-            "compute target", lambda: {found.name: found for found in ComputeTarget.list(self)}
-        )
+        return NamedCollection("compute target", lambda: {found.name: found for found in ComputeTarget.list(self)})
 
     @property
     def models(self) -> NamedCollection:
         """The latest version of each."""
         from rookery.sdk.model import Model
 
-        return NamedCollection(
-            "model", lambda: {found.name: found for found in Model.list(self, latest=True)}
-        )
+        return NamedCollection("model", lambda: {found.name: found for found in Model.list(self, latest=True)})
 
     @property
     def environments(self) -> NamedCollection:
@@ -318,9 +314,7 @@ class Workspace:
         "Workspace.get_default_datastore", "Write to ./outputs, or give paths to the script as arguments."
     )
     set_default_datastore = later("Workspace.set_default_datastore")
-    get_default_keyvault = later(
-        "Workspace.get_default_keyvault", "Pass secrets to a run as environment variables."
-    )
+    get_default_keyvault = later("Workspace.get_default_keyvault", "Pass secrets to a run as environment variables.")
     get_mlflow_tracking_uri = later("Workspace.get_mlflow_tracking_uri", "Log with run.log.")
     add_private_endpoint = later("Workspace.add_private_endpoint")
     delete_private_endpoint_connection = later("Workspace.delete_private_endpoint_connection")

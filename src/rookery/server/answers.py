@@ -10,7 +10,6 @@ from typing import Any, BinaryIO, Optional
 from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
 
-
 __all__ = ["JsonAnswer", "answer", "raw_answer"]
 
 CHUNK = 256 * 1024

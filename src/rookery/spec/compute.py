@@ -23,7 +23,9 @@ class ClusterSpec:
     max_nodes: int = 1
     idle_seconds_before_scaledown: int = 1800
     cpus_per_node: Optional[int] = None  # None: what the machine has, shared by the nodes in use
-    gpus_per_node: Optional[int] = None  # None: the machine's GPUs divided by max_nodes, at least one where there are any
+    gpus_per_node: Optional[int] = (
+        None  # None: the machine's GPUs divided by max_nodes, at least one where there are any
+    )
     tags: dict[str, str] = field(default_factory=dict)
     description: str = ""
 

@@ -9,7 +9,16 @@ import uuid
 
 from rookery.errors import PathError, UserError
 
-__all__ = ["check_artifact_name", "check_compute_name", "check_experiment_name", "check_model_name", "check_run_id", "check_workspace_name", "new_guid", "new_run_id"]
+__all__ = [
+    "check_artifact_name",
+    "check_compute_name",
+    "check_experiment_name",
+    "check_model_name",
+    "check_run_id",
+    "check_workspace_name",
+    "new_guid",
+    "new_run_id",
+]
 
 _EXPERIMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,254}\Z")
 _MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}\Z")
@@ -32,25 +41,46 @@ def new_guid() -> str:
 
 
 def check_experiment_name(name: object) -> str:
-    return _check(name, _EXPERIMENT, "experiment", "It starts with a letter or digit; letters, digits, '_' and '-' follow; 255 characters at most.")
+    return _check(
+        name,
+        _EXPERIMENT,
+        "experiment",
+        "It starts with a letter or digit; letters, digits, '_' and '-' follow; 255 characters at most.",
+    )
 
 
 def check_model_name(name: object) -> str:
-    return _check(name, _MODEL, "model", "It starts with a letter or digit; letters, digits, '-', '.' and '_' follow; 255 characters at most.")
+    return _check(
+        name,
+        _MODEL,
+        "model",
+        "It starts with a letter or digit; letters, digits, '-', '.' and '_' follow; 255 characters at most.",
+    )
 
 
 def check_workspace_name(name: object) -> str:
-    return _check(name, _WORKSPACE, "workspace", "It has 2 to 32 letters, digits, '_' and '-', and starts with a letter or digit.")
+    return _check(
+        name, _WORKSPACE, "workspace", "It has 2 to 32 letters, digits, '_' and '-', and starts with a letter or digit."
+    )
 
 
 def check_run_id(name: object) -> str:
-    return _check(name, _RUN, "run id", "It has 1 to 255 letters, digits, '.', '_' and '-', and starts with a letter or digit.")
+    return _check(
+        name, _RUN, "run id", "It has 1 to 255 letters, digits, '.', '_' and '-', and starts with a letter or digit."
+    )
 
 
 def check_compute_name(name: object) -> str:
-    checked = _check(name, _COMPUTE, "compute target", "It has 2 to 64 letters, digits and '-', starts with a letter and does not end with '-'.")
+    checked = _check(
+        name,
+        _COMPUTE,
+        "compute target",
+        "It has 2 to 64 letters, digits and '-', starts with a letter and does not end with '-'.",
+    )
     if checked.lower() in RESERVED_COMPUTE:
-        raise UserError(f"Compute target name '{checked}' is reserved. Reserved: {', '.join(RESERVED_COMPUTE)}. Choose another.")
+        raise UserError(
+            f"Compute target name '{checked}' is reserved. Reserved: {', '.join(RESERVED_COMPUTE)}. Choose another."
+        )
     return checked
 
 
@@ -79,7 +109,9 @@ def check_artifact_name(name: object) -> str:
     plain = name.replace("\\", "/")
     parts = [p for p in plain.split("/") if p not in ("", ".")]
     if plain.startswith("/") or re.match(r"[A-Za-z]:/", plain):
-        raise PathError(f"Artifact name {shown} is an absolute path. Give one relative to the run, such as 'outputs/model.pt'.")
+        raise PathError(
+            f"Artifact name {shown} is an absolute path. Give one relative to the run, such as 'outputs/model.pt'."
+        )
     if ".." in parts or not parts:
         raise PathError(f"Artifact name {shown} leaves the run's folder. Give a path without '..'.")
     if any(len(p.encode("utf-8")) > 255 for p in parts):

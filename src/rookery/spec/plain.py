@@ -39,7 +39,8 @@ def from_plain(cls: type[T], data: Any) -> T:
     hints = typing.get_type_hints(cls)
     values = {name: _convert(hints[name], data[name], f"{cls.__name__}.{name}") for name in data}
     missing = [
-        n for n, f in fields.items()
+        n
+        for n, f in fields.items()
         if n not in values and f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
     ]
     if missing:

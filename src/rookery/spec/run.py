@@ -96,7 +96,9 @@ def check_run_spec(spec: RunSpec) -> RunSpec:
     if spec.kind == RunKind.CHILD and not spec.parent_id:
         raise RunConfigError("A child run must name its parent.")
     if spec.node_count < 1 or spec.processes_per_node < 1:
-        raise RunConfigError(f"node_count={spec.node_count} and processes_per_node={spec.processes_per_node}: both must be at least 1.")
+        raise RunConfigError(
+            f"node_count={spec.node_count} and processes_per_node={spec.processes_per_node}: both must be at least 1."
+        )
     if spec.max_duration_s is not None and spec.max_duration_s <= 0:
         raise RunConfigError(f"max_run_duration_seconds={spec.max_duration_s} must be positive, or None for no limit.")
     if spec.cancel_grace_s is not None and spec.cancel_grace_s < 0:

@@ -46,9 +46,7 @@ def git_properties_in_background(folder: str) -> Callable[[], dict[str, str]]:
     """Begins to ask git and returns at once. Calling what it returns gives the properties; if git is slower
     than all the rest, {}."""
     found: list[dict[str, str]] = []
-    thread = threading.Thread(
-        target=lambda: found.append(git_properties(folder)), name="rookery-git", daemon=True
-    )
+    thread = threading.Thread(target=lambda: found.append(git_properties(folder)), name="rookery-git", daemon=True)
     thread.start()
 
     def result() -> dict[str, str]:
@@ -66,9 +64,7 @@ def without_credentials(url: str) -> str:
     user, at, host = parts.netloc.rpartition("@")
     if parts.scheme in ("http", "https"):
         return urlunsplit((parts.scheme, host, parts.path, "", ""))
-    return urlunsplit(
-        (parts.scheme, user.partition(":")[0] + at + host, parts.path, parts.query, parts.fragment)
-    )
+    return urlunsplit((parts.scheme, user.partition(":")[0] + at + host, parts.path, parts.query, parts.fragment))
 
 
 def _is_in_repository(folder: str) -> bool:
@@ -86,9 +82,7 @@ def _is_in_repository(folder: str) -> bool:
 def _git(folder: str, *arguments: str) -> Optional[subprocess.Popen[str]]:
     # Without what a hook may have set: it is about another repository.
     env = {
-        k: v
-        for k, v in os.environ.items()
-        if not re.match(r"GIT_(DIR|WORK_TREE|INDEX_FILE|PREFIX|COMMON_DIR)\Z", k)
+        k: v for k, v in os.environ.items() if not re.match(r"GIT_(DIR|WORK_TREE|INDEX_FILE|PREFIX|COMMON_DIR)\Z", k)
     }
     env.update(GIT_OPTIONAL_LOCKS="0", GIT_TERMINAL_PROMPT="0", LC_ALL="C")
     try:

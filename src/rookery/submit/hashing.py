@@ -57,8 +57,7 @@ def hash_file(path: str) -> tuple[str, os.stat_result]:
     finally:
         os.close(fd)
     raise SnapshotError(
-        f"{path} changes while it is read. Submit when it is finished, or leave it out with "
-        "a line in .amlignore."
+        f"{path} changes while it is read. Submit when it is finished, or leave it out with a line in .amlignore."
     )
 
 

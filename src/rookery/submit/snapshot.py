@@ -90,9 +90,7 @@ def take_snapshot(
     )
 
 
-def _entries(
-    folder: str, found: list[Found], cache: HashCache
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _entries(folder: str, found: list[Found], cache: HashCache) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The entries, sorted by path, and those among them whose hash was not remembered: the keeper may not
     have these."""
     entries: list[dict[str, Any]] = []
@@ -137,9 +135,7 @@ def _store(client: Client, entries: list[dict[str, Any]], fresh: list[dict[str, 
             if not missing:
                 raise
             todo = [e for e in entries if e["sha256"] in missing and e["link"] is None]
-    raise SnapshotError(
-        "The keeper still lacks content that was sent to it. See `rookery keeper status` and its log."
-    )
+    raise SnapshotError("The keeper still lacks content that was sent to it. See `rookery keeper status` and its log.")
 
 
 def _link_entry(path: str, target: str) -> dict[str, Any]:

@@ -25,9 +25,7 @@ class Sender:
     """Sends files of one source folder. A file that has changed since it was hashed is hashed again and its
     entry corrected."""
 
-    def __init__(
-        self, client: Client, folder: str, progress: Optional[Callable[[int, int], None]] = None
-    ) -> None:
+    def __init__(self, client: Client, folder: str, progress: Optional[Callable[[int, int], None]] = None) -> None:
         self._client, self._folder, self._progress = client, folder, progress
         self.sent_files = 0
         self.sent_bytes = 0

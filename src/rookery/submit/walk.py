@@ -55,9 +55,7 @@ def walk(folder: str, on_warning: Callable[[str], None]) -> list[Found]:
     """
     folder = os.path.realpath(folder)
     if not os.path.isdir(folder):
-        raise SnapshotError(
-            f"The source folder {folder} does not exist or is not a folder. Give one that does."
-        )
+        raise SnapshotError(f"The source folder {folder} does not exist or is not a folder. Give one that does.")
     try:
         rules = read_ignore_file(folder)
     except OSError as error:

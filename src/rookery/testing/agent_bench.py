@@ -61,9 +61,7 @@ class Bench:
             mode="run",
             token="rkr_agent",
             keeper=KeeperAddress(endpoint_file=self.keeper.endpoint),
-            ranks=(
-                RankJob(0, 0, argv or (sys.executable, "train.py"), variables=variables, log_name=DRIVER_LOG),
-            ),
+            ranks=(RankJob(0, 0, argv or (sys.executable, "train.py"), variables=variables, log_name=DRIVER_LOG),),
             work=work,
             cancel_grace_s=1.0,
             heartbeat_s=0.2,

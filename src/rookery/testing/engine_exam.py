@@ -205,9 +205,7 @@ class EngineExam:
         place = new_place()
         stranger = subprocess.Popen(["sleep", "600"])
         try:
-            Path(place.paths.agent).write_text(
-                json.dumps({"pid": stranger.pid, "start_ticks": 1, "socket": ""})
-            )
+            Path(place.paths.agent).write_text(json.dumps({"pid": stranger.pid, "start_ticks": 1, "socket": ""}))
             rank = Path(place.paths.rank(0).process)
             rank.parent.mkdir()
             rank.write_text(json.dumps({"pid": stranger.pid, "start_ticks": 1}))

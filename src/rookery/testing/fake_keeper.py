@@ -116,11 +116,7 @@ class FakeKeeper:
         if parts[0] == "snapshots":
             return 200, {"id": parts[1], "entries": self.snapshots[parts[1]]}
         if parts[0] == "content":
-            return (
-                (200, self.content[parts[1]])
-                if parts[1] in self.content
-                else _error(404, "not_found", "no content")
-            )
+            return (200, self.content[parts[1]]) if parts[1] in self.content else _error(404, "not_found", "no content")
         if parts[0] == "models":
             self.models.append(json.loads(body))
             name = self.models[-1]["name"]
@@ -208,9 +204,7 @@ class FakeKeeper:
             },
         )
 
-    def _runs(
-        self, method: str, run: str, rest: list[str], query: dict[str, str], body: bytes
-    ) -> tuple[int, Any]:
+    def _runs(self, method: str, run: str, rest: list[str], query: dict[str, str], body: bytes) -> tuple[int, Any]:
         what = rest[0] if rest else ""
         if what == "artifacts":
             return self._artifacts(method, run, "/".join(rest[1:]), body)

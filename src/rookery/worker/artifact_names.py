@@ -18,9 +18,7 @@ def check_artifact_name(name):
         )
     shown = repr(name) if len(name) <= 80 else repr(name[:77] + "...")
     if len(name) > MAX_LENGTH:
-        raise PathError(
-            "Artifact name {} has {} characters; {} are allowed.".format(shown, len(name), MAX_LENGTH)
-        )
+        raise PathError("Artifact name {} has {} characters; {} are allowed.".format(shown, len(name), MAX_LENGTH))
     if any(ord(c) < 32 or ord(c) == 127 for c in name):
         raise PathError("Artifact name {} holds a control character.".format(shown))
     try:
@@ -31,8 +29,7 @@ def check_artifact_name(name):
     parts = [part for part in plain.split("/") if part not in ("", ".")]
     if plain.startswith("/") or (len(plain) > 2 and plain[1:3] == ":/"):
         raise PathError(
-            "Artifact name {} is an absolute path. Give one relative to the run, such as "
-            "'outputs/model.pt'.".format(
+            "Artifact name {} is an absolute path. Give one relative to the run, such as 'outputs/model.pt'.".format(
                 shown
             )
         )

@@ -131,9 +131,7 @@ class Journal(object):
             return
         if self.dropped != self._told_dropped:
             self._told_dropped = self.dropped
-            self.append(
-                ["w", None, "%d records could not be written and are lost (disk full?)." % self.dropped]
-            )
+            self.append(["w", None, "%d records could not be written and are lost (disk full?)." % self.dropped])
 
     def _tear(self):
         self._torn = True

@@ -98,9 +98,7 @@ def _say(choice, why):
     whose = "Rookery's" if choice == "ours" else "the one installed in the environment"
     try:
         sys.stderr.write(
-            "rookery: `azureml` is {} ({}). Set ROOKERY_AZUREML=ours or theirs to choose.\n".format(
-                whose, why
-            )
+            "rookery: `azureml` is {} ({}). Set ROOKERY_AZUREML=ours or theirs to choose.\n".format(whose, why)
         )
     except Exception:
         pass

@@ -43,9 +43,7 @@ class OfflineRun(Run):
         return OfflineRun(run_id, store)
 
     def __repr__(self):
-        return "Run(Experiment: None,\nId: {},\nType: OfflineRun,\nStatus: {})".format(
-            self.id, self.get_status()
-        )
+        return "Run(Experiment: None,\nId: {},\nType: OfflineRun,\nStatus: {})".format(self.id, self.get_status())
 
 
 class OfflineStore(object):
@@ -93,9 +91,7 @@ class OfflineStore(object):
         elif tag == "n":
             self._run.update(record[2])
         elif tag == "c":
-            self.children[record[1]] = OfflineStore(
-                record[1], record[3], record[4], OfflineRun(self.run_id, self)
-            )
+            self.children[record[1]] = OfflineStore(record[1], record[3], record[4], OfflineRun(self.run_id, self))
         elif tag == "s":
             self._run["status"], self._run["error"] = record[2], record[3]
 
@@ -164,9 +160,7 @@ class OfflineStore(object):
     def _add_properties(self, properties):
         for key, value in properties.items():
             if self._run["properties"].setdefault(key, value) != value:
-                raise UserError(
-                    "Property '{}' exists and cannot be changed: properties are written once.".format(key)
-                )
+                raise UserError("Property '{}' exists and cannot be changed: properties are written once.".format(key))
 
     def _warn(self, text):
         if text:

@@ -45,9 +45,7 @@ def plot_to_png(plot):
     """The PNG of anything with `savefig`, as a stream."""
     if not hasattr(plot, "savefig"):
         raise UserError(
-            "plot={!r} has no savefig. Give matplotlib.pyplot or a figure, or use path=.".format(
-                type(plot).__name__
-            )
+            "plot={!r} has no savefig. Give matplotlib.pyplot or a figure, or use path=.".format(type(plot).__name__)
         )
     stream = io.BytesIO()
     plot.savefig(stream, format="png")

@@ -58,9 +58,7 @@ class RunBase(object):
                     raise
 
     def _ask(self, method="GET", path="", query=None, body=None):
-        return self._client.request(
-            method, "/runs/{}{}".format(quote_path(self._run_id), path), query=query, body=body
-        )
+        return self._client.request(method, "/runs/{}{}".format(quote_path(self._run_id), path), query=query, body=body)
 
     def _refresh(self):
         """The run as the keeper has it (protocol: Run)."""
@@ -79,6 +77,4 @@ class RunBase(object):
         from rookery.worker.journal import ChildSink
         from rookery.worker.run import Run
 
-        return Run(
-            run_id, make(run_id) if make else ChildSink(self._sink, run_id), self._client, self._in_run
-        )
+        return Run(run_id, make(run_id) if make else ChildSink(self._sink, run_id), self._client, self._in_run)

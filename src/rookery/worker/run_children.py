@@ -30,15 +30,11 @@ class ChildrenPart(RunBase):
             tags = [{str(tag_key): str(value)} for value in tag_values]
         if not 1 <= len(tags) <= MAX_CHILDREN:
             raise UserError(
-                "create_children: {} children asked for; 1 to {} are allowed at a time.".format(
-                    len(tags), MAX_CHILDREN
-                )
+                "create_children: {} children asked for; 1 to {} are allowed at a time.".format(len(tags), MAX_CHILDREN)
             )
         return self._create([(str(uuid.uuid4()), "", one, None) for one in tags])
 
-    def get_children(
-        self, recursive=False, tags=None, properties=None, type=None, status=None, _rehydrate_runs=True
-    ):
+    def get_children(self, recursive=False, tags=None, properties=None, type=None, status=None, _rehydrate_runs=True):
         """The children, newest first, as a generator."""
         self._drain()
         query = {

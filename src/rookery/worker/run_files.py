@@ -40,9 +40,7 @@ class FilesPart(RunBase):
         names, paths = list(names), list(paths)
         if len(names) != len(paths):
             raise TypeError(
-                "upload_files: {} names but {} paths. Give one path for each name.".format(
-                    len(names), len(paths)
-                )
+                "upload_files: {} names but {} paths. Give one path for each name.".format(len(names), len(paths))
             )
         for name, path in zip(names, paths):
             self.upload_file(name, path)
@@ -76,21 +74,15 @@ class FilesPart(RunBase):
         names = [n for n in self._file_names() if not prefix or n.startswith(prefix)]
         if prefix and not names:
             raise UserError(
-                "No file of run {} begins with {!r}. Known: {}.".format(
-                    self.id, prefix, _shown(self._file_names())
-                )
+                "No file of run {} begins with {!r}. Known: {}.".format(self.id, prefix, _shown(self._file_names()))
             )
         if output_paths is not None:
             output_paths = list(output_paths)
             if len(output_paths) != len(names):
-                raise UserError(
-                    "download_files: {} output_paths for {} files.".format(len(output_paths), len(names))
-                )
+                raise UserError("download_files: {} output_paths for {} files.".format(len(output_paths), len(names)))
             targets = [os.path.join(output_directory, p) if output_directory else p for p in output_paths]
         else:
-            targets = [
-                os.path.join(output_directory or ".", _local_name(n, prefix, append_prefix)) for n in names
-            ]
+            targets = [os.path.join(output_directory or ".", _local_name(n, prefix, append_prefix)) for n in names]
         for name, target in zip(names, targets):
             self._fetch(name, target)
 
@@ -111,9 +103,7 @@ class FilesPart(RunBase):
         partial = "{}.part-{}".format(target, os.getpid())
         try:
             with open(partial, "wb") as f:
-                self._client.download(
-                    "/runs/{}/artifacts/{}".format(quote_path(self.id), quote_path(name)), f
-                )
+                self._client.download("/runs/{}/artifacts/{}".format(quote_path(self.id), quote_path(name)), f)
             os.replace(partial, target)
         except ArtifactNotFoundError:
             known = _shown(self._file_names())
@@ -194,17 +184,11 @@ def _local_name(name, prefix, append_prefix):
         return name
     if name == prefix:
         return os.path.basename(name)
-    rest = (
-        name[len(prefix) :]
-        if prefix.endswith("/") or name[len(prefix)] == "/"
-        else name[prefix.rfind("/") + 1 :]
-    )
+    rest = name[len(prefix) :] if prefix.endswith("/") or name[len(prefix)] == "/" else name[prefix.rfind("/") + 1 :]
     return rest.lstrip("/")
 
 
 def _shown(names, limit=20):
     if not names:
         return "none"
-    return ", ".join(names[:limit]) + (
-        " and {} more".format(len(names) - limit) if len(names) > limit else ""
-    )
+    return ", ".join(names[:limit]) + (" and {} more".format(len(names) - limit) if len(names) > limit else "")

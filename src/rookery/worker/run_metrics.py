@@ -20,12 +20,7 @@ class MetricsPart(FilesPart):
     def log(self, name, value, description="", step=None):
         """One value. The same name again makes a vector."""
         kind = type(value)
-        if (
-            (kind is float or kind is int)
-            and (step is None or type(step) is int)
-            and type(name) is str
-            and name
-        ):
+        if (kind is float or kind is int) and (step is None or type(step) is int) and type(name) is str and name:
             self._scalar(name, value, step)
             return
         check_metric_name(name)
@@ -37,8 +32,7 @@ class MetricsPart(FilesPart):
         check_metric_name(name)
         if isinstance(value, (str, bytes, dict)) or not hasattr(value, "__iter__"):
             raise UserError(
-                "run.log_list('{}', …) takes an iterable of values, not {}. Use run.log for one "
-                "value.".format(
+                "run.log_list('{}', …) takes an iterable of values, not {}. Use run.log for one value.".format(
                     name, type(value).__name__
                 )
             )
@@ -50,9 +44,7 @@ class MetricsPart(FilesPart):
         check_metric_name(name)
         if not kwargs:
             raise UserError(
-                "run.log_row('{}') has no columns. Give them by name: run.log_row('{}', x=1, y=2).".format(
-                    name, name
-                )
+                "run.log_row('{}') has no columns. Give them by name: run.log_row('{}', x=1, y=2).".format(name, name)
             )
         row = {}
         for column, value in kwargs.items():
@@ -75,15 +67,11 @@ class MetricsPart(FilesPart):
         columns = {}
         for column, values in value.items():
             many = not isinstance(values, (str, bytes, dict)) and hasattr(values, "__iter__")
-            columns[str(column)] = (
-                [plain_scalar(name, one) for one in values] if many else [plain_scalar(name, values)]
-            )
+            columns[str(column)] = [plain_scalar(name, one) for one in values] if many else [plain_scalar(name, values)]
         lengths = {column: len(values) for column, values in columns.items()}
         if len(set(lengths.values())) > 1:
             shown = ", ".join("{}: {}".format(column, length) for column, length in lengths.items())
-            raise UserError(
-                "run.log_table('{}'): all columns must have the same length, not {}.".format(name, shown)
-            )
+            raise UserError("run.log_table('{}'): all columns must have the same length, not {}.".format(name, shown))
         self._sink.append(["t", None, name, columns, time.time()])
 
     def log_confusion_matrix(self, name, value, description=""):
@@ -103,9 +91,7 @@ class MetricsPart(FilesPart):
         check_metric_name(name)
         if (path is None) == (plot is None):
             raise UserError(
-                "run.log_image('{}'): give either path or plot, not {}.".format(
-                    name, "both" if path else "neither"
-                )
+                "run.log_image('{}'): give either path or plot, not {}.".format(name, "both" if path else "neither")
             )
         artifact = self._upload_picture(path) if path is not None else self._upload_plot(name, plot)
         self._sink.append(["d", None, name, "image", {"artifact": artifact}, time.time()])
@@ -129,9 +115,7 @@ class MetricsPart(FilesPart):
     def _metrics_of(self, run_id, name, populate):
         from rookery.worker.http import quote_path
 
-        answer = self._client.request(
-            "GET", "/runs/{}/metrics".format(quote_path(run_id)), query={"name": name}
-        )
+        answer = self._client.request("GET", "/runs/{}/metrics".format(quote_path(run_id)), query={"name": name})
         fetch = (lambda artifact: self._artifact_bytes(run_id, artifact)) if populate else None
         return metrics_as_v1(run_id, answer["metrics"], name, fetch)
 

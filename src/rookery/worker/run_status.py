@@ -122,9 +122,7 @@ def error_data(error_details=None, error_code=None):
         name = type(error_details).__name__
         cause["exception"] = cause["summary"] = "{}: {}".format(name, error_details)
         if error_details.__traceback__ is not None or sys.exc_info()[1] is error_details:
-            lines = traceback.format_exception(
-                type(error_details), error_details, error_details.__traceback__
-            )
+            lines = traceback.format_exception(type(error_details), error_details, error_details.__traceback__)
             cause["traceback"] = "".join(lines)
     elif isinstance(error_details, dict):
         cause["summary"] = str(error_details.get("message") or error_details)

@@ -74,9 +74,7 @@ def declare_where_missing(folder):
 
 
 def _operators_load(torch, folder):
-    names = [
-        n for n in sorted(os.listdir(folder)) if n.startswith("_C") and n.endswith((".so", ".pyd", ".dylib"))
-    ]
+    names = [n for n in sorted(os.listdir(folder)) if n.startswith("_C") and n.endswith((".so", ".pyd", ".dylib"))]
     for name in names:
         try:
             torch.ops.load_library(os.path.join(folder, name))

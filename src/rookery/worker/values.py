@@ -15,9 +15,7 @@ _MANY = (list, tuple, range, set, frozenset, dict, types.GeneratorType)
 
 def check_metric_name(name):
     if not isinstance(name, str) or not name:
-        raise UserError(
-            "{!r} is not a metric name. Give a non-empty string, such as 'accuracy'.".format(name)
-        )
+        raise UserError("{!r} is not a metric name. Give a non-empty string, such as 'accuracy'.".format(name))
     return name
 
 
@@ -70,15 +68,11 @@ def as_json_data(name, value):
             text = "Metric '{}': the text given is not valid JSON ({}).".format(name, error)
             raise UserError(text) from error
     if not isinstance(value, dict):
-        raise UserError(
-            "Metric '{}': give a dict or its JSON text, not {}.".format(name, type(value).__name__)
-        )
+        raise UserError("Metric '{}': give a dict or its JSON text, not {}.".format(name, type(value).__name__))
     missing = [key for key in ("schema_type", "schema_version", "data") if key not in value]
     if missing:
         raise UserError(
-            "Metric '{}': {} missing. Needed are schema_type, schema_version and data.".format(
-                name, ", ".join(missing)
-            )
+            "Metric '{}': {} missing. Needed are schema_type, schema_version and data.".format(name, ", ".join(missing))
         )
     return _plain_tree(name, value)
 

@@ -125,9 +125,7 @@ class DeathWatch:
         ready = poller.poll(POLL_S * 1000 if plain else None)
         with contextlib.suppress(BlockingIOError):
             os.read(self._wake_read, 4096)
-        dead = [
-            by_fd[fd] for fd, events in ready if fd in by_fd and events & (select.POLLIN | select.POLLHUP)
-        ]
+        dead = [by_fd[fd] for fd, events in ready if fd in by_fd and events & (select.POLLIN | select.POLLHUP)]
         return dead + [one for one in plain if not is_running(one.pid, one.ticks)]
 
 

@@ -103,8 +103,7 @@ class EmbeddedEngine(Engine):
         gpus = self._gpu_count.gpus
         if spec.gpus_per_node and gpus is not None and spec.gpus_per_node > len(gpus):
             raise ComputeError(
-                f"gpus_per_node={spec.gpus_per_node}, but this machine has {len(gpus)} GPUs. At "
-                f"most {len(gpus)} fit."
+                f"gpus_per_node={spec.gpus_per_node}, but this machine has {len(gpus)} GPUs. At most {len(gpus)} fit."
             )
         if node_count > spec.max_nodes:
             raise ComputeError(f"{node_count} nodes were requested, but at most {spec.max_nodes} fit.")

@@ -37,9 +37,7 @@ def _begin():
         try:
             part()
         except Exception as error:
-            sys.stderr.write(
-                "rookery: {} failed at start: {}: {}\n".format(part.__name__, type(error).__name__, error)
-            )
+            sys.stderr.write("rookery: {} failed at start: {}: {}\n".format(part.__name__, type(error).__name__, error))
 
 
 def _record():
