@@ -29,7 +29,7 @@ class TestGetSetting:
         monkeypatch.delenv("ROOKERY_LOCAL_SLOTS")
         home.mkdir()
         (home / "settings.json").write_text("{not json")
-        with pytest.raises(ConfigError, match="settings.json"):
+        with pytest.raises(ConfigError, match=r"settings\.json"):
             get_setting("local_slots")
 
     def test_every_default_has_its_declared_type(self):

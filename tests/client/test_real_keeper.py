@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import os
 import subprocess
@@ -17,10 +16,6 @@ from rookery.client import client as client_module
 from rookery.submit import take_snapshot
 
 from .conftest import kill_keeper, wait_for
-
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("rookery.server.__main__") is None, reason="there is no rookery.server yet"
-)
 
 RACER = """
 import sys

@@ -57,15 +57,6 @@ class TestStorageErrors:
         record.runs.warn("run-1", "there is room again")
         assert "there is room again" in record.runs.get("run-1")["warnings"]
 
-    @pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
-    def test_a_read_only_folder(self, paths):
-        os.chmod(paths.root, 0o500)
-        try:
-            with pytest.raises(StorageError, match="may not be written"):
-                Record(paths)
-        finally:
-            os.chmod(paths.root, 0o700)
-
 
 class TestBell:
     def test_rings_after_the_commit_in_every_waiters_ear(self, record, make_run):
