@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 # --- what the README promises ---------------------------------------------------------------------------------------
 quickstart: $(VENV)/.vision $(VENV)/.azureml
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python examples/quickstart.py
+	$(BIN)/python examples/quickstart.py
 
 test: $(VENV)/.vision $(VENV)/.azureml $(VENV)/.test
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
@@ -22,7 +22,7 @@ test-fast: $(VENV)/.vision $(VENV)/.azureml $(VENV)/.test
 # --- for developers -------------------------------------------------------------------------------------------------
 check: $(VENV)/.check
 	$(BIN)/ruff check .
-	$(BIN)/ruff format --check . || true
+	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 

@@ -42,7 +42,14 @@ def main():
     )
     print("  model      %s, version %d (%s)" % (model.name, model.version, path))
     print("  picture    %s" % ", ".join(pictures))
-    print("\nNext: cd %s && rookery show %s" % (os.path.relpath(folder), run.id))
+    print("\nNext: cd %s && %s show %s" % (os.path.relpath(folder), rookery_command(folder), run.id))
+
+
+def rookery_command(folder):
+    """`rookery` where this environment is activated, else its path as seen from the folder."""
+    if os.environ.get("VIRTUAL_ENV"):
+        return "rookery"
+    return os.path.relpath(os.path.join(os.path.dirname(sys.executable), "rookery"), folder)
 
 
 if __name__ == "__main__":
