@@ -29,7 +29,7 @@ def main():
     os.environ.setdefault("ROOKERY_HOME", os.path.join(folder, "home"))
     ws = Workspace.create("quickstart", exist_ok=True)
     ws.write_config(path=folder)
-    print("2. workspace '%s', known in %s through .azureml/config.json" % (ws.name, folder))
+    print("2. workspace '%s', known in %s through config.json" % (ws.name, folder))
     print("3. training, with the article's code:\n", flush=True)
     run, model, path = article.main(args.num_epochs, birds, ws)
 

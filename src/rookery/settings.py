@@ -80,12 +80,44 @@ _ALL = [
         "https",
         "where a requirement may come from besides the indexes; a comma list of https, http, git, file",
     ),
+    Setting(
+        "curated_literal",
+        bool,
+        False,
+        "curated environments hold the versions that their names say, as far as these can be had, instead of today's",
+    ),
     Setting("environment_build_timeout_s", float, 3600.0, "how long one environment may take to resolve and build"),
     Setting(
         "environment_retry_s",
         float,
         300.0,
         "how long a failed environment build is remembered: runs that want the same one get its error at once instead of another try",
+    ),
+    Setting(
+        "conda",
+        str,
+        "auto",
+        "where packages asked of conda come from: `native` all from the channels, `auto` from the channels only where the Python index has no equal, `never`",
+    ),
+    Setting("conda_python", str, "", "an interpreter that has py-rattler, where Rookery's own has not"),
+    Setting(
+        "conda_channel_alias",
+        str,
+        "https://conda.anaconda.org",
+        "address below which a conda channel's name is looked up; channel_alias of a .condarc stands unless this is changed",
+    ),
+    Setting(
+        "conda_default_channels",
+        str,
+        "https://repo.anaconda.com/pkgs/main,https://repo.anaconda.com/pkgs/r",
+        "the channels that `defaults` stands for, a comma list; default_channels of a .condarc stands unless this is changed",
+    ),
+    Setting("conda_channel_timeout_s", float, 10.0, "how long a conda channel may take to answer at all"),
+    Setting(
+        "conda_link_scripts",
+        bool,
+        False,
+        "run the scripts that conda packages bring to be run after installing; without it the build log names them",
     ),
 ]
 SETTINGS: dict[str, Setting] = {s.name: s for s in _ALL}

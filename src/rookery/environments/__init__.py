@@ -1,8 +1,7 @@
 """The software of a run: what was asked for becomes an interpreter to run with.
 
-In this version two kinds exist: the interpreter that submits, and user-managed ones. Building from a
-specification is the
-next step; it goes behind the same three functions.
+Three kinds: the interpreter that submits, user-managed ones, and those built from a specification (specification → lock →
+hash → built once per machine).
 """
 
 from __future__ import annotations

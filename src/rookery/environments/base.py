@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
 from rookery.environments.interpreter import find_interpreter, known_interpreter, try_interpreter
-from rookery.errors import UnsupportedError
+from rookery.spec.container import ContainerSpec
 from rookery.spec.run import EnvironmentSpec
+
+if TYPE_CHECKING:
+    from rookery.environments.builder import Built
 
 __all__ = ["BuiltEnvironment", "check", "prepare", "prepared"]
 
@@ -22,31 +25,36 @@ class BuiltEnvironment:
     bin_dir: goes first on PATH, so that `python` in a command is that interpreter.
     variables: set before the run's own.
     deviations: what differs from the specification, in sentences; each becomes a warning of the run.
+    container: the run lives in one, and `python` and `bin_dir` are paths inside it.
     """
 
     python: str
     bin_dir: str = ""
     variables: dict[str, str] = field(default_factory=dict)
     deviations: tuple[str, ...] = ()
+    container: Optional[ContainerSpec] = None
 
 
 def check(spec: EnvironmentSpec) -> None:
-    """Refuse at submit what no environment of this version can be.
+    """Refuse at submit what can never be prepared, whatever the machine.
 
     Raises:
-        UnsupportedError: it would have to be built.
+        UserError: the specification is refused.
+        EnvironmentBuildError: it asks for what only conda has and conda may not be used.
     """
-    if spec.conda is not None and not spec.user_managed:
-        raise UnsupportedError(
-            f"Environment '{spec.name}' lists conda or pip packages. Environments are built in a "
-            "later version of Rookery; meanwhile "
-            "install the packages yourself and set `env.python.user_managed_dependencies = True` "
-            "(with `interpreter_path` where it is another Python)."
-        )
+    if _is_to_be_built(spec):
+        from rookery.environments import builder  # loaded when first needed: the keeper starts without it
+
+        builder.check(spec)
 
 
 def prepared(spec: EnvironmentSpec) -> Optional[BuiltEnvironment]:
     """The environment if it is at hand now, without starting anything; else None, and `prepare` finds out."""
+    if _is_to_be_built(spec):
+        from rookery.environments import builder
+
+        known = builder.known(spec)
+        return _from_builder(known, spec) if known else None
     path = find_interpreter(spec.python)
     return _built(path, spec) if path and known_interpreter(path) else None
 
@@ -58,14 +66,30 @@ def prepare(spec: EnvironmentSpec, log: Callable[[bytes], None]) -> BuiltEnviron
         log: takes bytes for the build log, called only when there is something worth saying.
 
     Raises:
-        UnsupportedError: see check.
-        EnvironmentBuildError: it cannot be had; the message names the path that was tried.
+        UserError: see check.
+        EnvironmentBuildError: it cannot be had; the message names what is at fault and why.
     """
-    check(spec)
+    if _is_to_be_built(spec):
+        from rookery.environments import builder
+
+        return _from_builder(builder.build(spec, log), spec)
     path = find_interpreter(spec.python)
     try_interpreter(path, spec.python, spec.name, log)
     assert path is not None
     return _built(path, spec)
+
+
+def _is_to_be_built(spec: EnvironmentSpec) -> bool:
+    return spec.conda is not None and not spec.user_managed
+
+
+def _from_builder(built: Built, spec: EnvironmentSpec) -> BuiltEnvironment:
+    return BuiltEnvironment(
+        python=built.python,
+        bin_dir=built.bin_dir,
+        variables={**built.variables, **spec.variables},
+        deviations=built.deviations,
+    )
 
 
 def _built(path: str, spec: EnvironmentSpec) -> BuiltEnvironment:
