@@ -9,7 +9,7 @@ import pytest
 
 from rookery import environments
 from rookery.environments import interpreter
-from rookery.errors import EnvironmentBuildError, UnsupportedError
+from rookery.errors import EnvironmentBuildError, UserError
 from rookery.spec.run import EnvironmentSpec
 
 
@@ -91,10 +91,12 @@ class TestPrepare:
 
 
 class TestCheck:
-    def test_packages_to_build_are_refused_with_the_way_round(self):
-        spec = EnvironmentSpec(name="birds", python="python", conda={"dependencies": ["python=3.6.2"]})
-        with pytest.raises(UnsupportedError, match=r"'birds'.*user_managed_dependencies = True"):
-            environments.check(spec)
+    def test_what_can_be_built_passes_and_what_never_can_is_refused(self):
+        good = EnvironmentSpec(name="birds", python="python", conda={"dependencies": ["python=3.11", {"pip": ["six"]}]})
+        environments.check(good)
+        bad = EnvironmentSpec(name="birds", python="python", conda={"dependencies": [{"pip": ["git+https://x/y"]}]})
+        with pytest.raises(UserError, match=r"git\+"):
+            environments.check(bad)
 
     def test_user_managed_ones_may_list_what_they_like(self):
         environments.check(EnvironmentSpec(python="python", user_managed=True, conda={"dependencies": []}))
