@@ -39,7 +39,7 @@ format: $(VENV)/.check
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf $(VENV) quickstart .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-conda .venv-mlflow quickstart .pytest_cache .mypy_cache .ruff_cache
 
 # --- set-up ---------------------------------------------------------------------------------------------------------
 $(VENV)/.base: pyproject.toml constraints.txt

@@ -119,6 +119,25 @@ _ALL = [
         False,
         "run the scripts that conda packages bring to be run after installing; without it the build log names them",
     ),
+    Setting(
+        "containers",
+        str,
+        "auto",
+        "runs whose environment names an image: auto runs them in a container where one is to be had and says so where not, strict fails instead, never uses none",
+    ),
+    Setting(
+        "container_runtime",
+        str,
+        "",
+        "podman, docker, apptainer or singularity, or the path of one; empty takes the first that works",
+    ),
+    Setting(
+        "container_flags",
+        str,
+        "",
+        "flags for the container runtime that go before its verb, like --root /data/containers",
+    ),
+    Setting("container_pull", bool, True, "images that are not on this machine may be pulled"),
 ]
 SETTINGS: dict[str, Setting] = {s.name: s for s in _ALL}
 

@@ -197,7 +197,8 @@ class TestFailure:
                 builder.build(from_requirements("alpha"), quiet)
         assert builder.build(from_requirements("alpha"), quiet).key
 
-    def test_what_only_conda_has_is_named(self):
+    def test_what_only_conda_has_is_named(self, monkeypatch):
+        monkeypatch.setenv("ROOKERY_CONDA", "never")
         with pytest.raises(EnvironmentBuildError, match="only conda has gxx_linux-64=9"):
             builder.check(EnvironmentSpec(conda={"dependencies": ["numpy", "gxx_linux-64=9"]}))
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rookery.environments.conda_spec import parse_conda_dependency
 from rookery.environments.requirement import parse_requirement
-from rookery.environments.safe_yaml import load_yaml
+from rookery.spec.safe_yaml import load_yaml
 from rookery.environments.wanted import from_conda, from_requirements
 from rookery.errors import UserError
 

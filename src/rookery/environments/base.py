@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Optional
 
 from rookery.environments.interpreter import find_interpreter, known_interpreter, try_interpreter
@@ -12,6 +13,7 @@ from rookery.spec.run import EnvironmentSpec
 
 if TYPE_CHECKING:
     from rookery.environments.builder import Built
+    from rookery.record import Record
 
 __all__ = ["BuiltEnvironment", "check", "prepare", "prepared"]
 
@@ -26,6 +28,7 @@ class BuiltEnvironment:
     variables: set before the run's own.
     deviations: what differs from the specification, in sentences; each becomes a warning of the run.
     container: the run lives in one, and `python` and `bin_dir` are paths inside it.
+    key: of the store of environments, where it is kept there; whoever runs in it holds it by this.
     """
 
     python: str
@@ -33,6 +36,7 @@ class BuiltEnvironment:
     variables: dict[str, str] = field(default_factory=dict)
     deviations: tuple[str, ...] = ()
     container: Optional[ContainerSpec] = None
+    key: str = ""
 
 
 def check(spec: EnvironmentSpec) -> None:
@@ -46,10 +50,23 @@ def check(spec: EnvironmentSpec) -> None:
         from rookery.environments import builder  # loaded when first needed: the keeper starts without it
 
         builder.check(spec)
+    if spec.docker:
+        from rookery.environments import contained
+
+        contained.is_contained(spec)
 
 
 def prepared(spec: EnvironmentSpec) -> Optional[BuiltEnvironment]:
     """The environment if it is at hand now, without starting anything; else None, and `prepare` finds out."""
+    if spec.docker:
+        from rookery.environments import contained
+
+        if contained.is_contained(spec):
+            return contained.prepared_contained(spec, _prepared)
+    return _prepared(spec)
+
+
+def _prepared(spec: EnvironmentSpec) -> Optional[BuiltEnvironment]:
     if _is_to_be_built(spec):
         from rookery.environments import builder
 
@@ -59,20 +76,33 @@ def prepared(spec: EnvironmentSpec) -> Optional[BuiltEnvironment]:
     return _built(path, spec) if path and known_interpreter(path) else None
 
 
-def prepare(spec: EnvironmentSpec, log: Callable[[bytes], None]) -> BuiltEnvironment:
+def prepare(
+    spec: EnvironmentSpec, log: Callable[[bytes], None], again: bool = False, record: Optional[Record] = None
+) -> BuiltEnvironment:
     """Get an environment ready. May take long; safe to call from several threads and again.
 
     Args:
         log: takes bytes for the build log, called only when there is something worth saying.
+        again: try once more although a failure is remembered.
+        record: the workspace's, which holds build contexts of images.
 
     Raises:
         UserError: see check.
         EnvironmentBuildError: it cannot be had; the message names what is at fault and why.
     """
+    if spec.docker:
+        from rookery.environments import contained
+
+        if contained.is_contained(spec):
+            return contained.prepare_contained(spec, log, partial(_prepare, again=again), record, again)
+    return _prepare(spec, log, again)
+
+
+def _prepare(spec: EnvironmentSpec, log: Callable[[bytes], None], again: bool) -> BuiltEnvironment:
     if _is_to_be_built(spec):
         from rookery.environments import builder
 
-        return _from_builder(builder.build(spec, log), spec)
+        return _from_builder(builder.build(spec, log, again=again), spec)
     path = find_interpreter(spec.python)
     try_interpreter(path, spec.python, spec.name, log)
     assert path is not None
@@ -89,6 +119,7 @@ def _from_builder(built: Built, spec: EnvironmentSpec) -> BuiltEnvironment:
         bin_dir=built.bin_dir,
         variables={**built.variables, **spec.variables},
         deviations=built.deviations,
+        key=built.key,
     )
 
 

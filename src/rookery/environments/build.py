@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from rookery.environments.bytecode import share_bytecode
+from rookery.environments.conda_build import install_conda_base
 from rookery.environments.flocks import BuildLock, hold_lock
 from rookery.environments.folders import EnvironmentFolder, environments_folder, read_json, write_json
 from rookery.environments.import_check import ImportReport, check_imports
@@ -69,16 +70,18 @@ def _build(lock: Lock, folder: EnvironmentFolder, work: Work, held: BuildLock) -
         f.write(lock.packages)
     os.chmod(folder.requirements, 0o600)  # an address in it may hold a password
     work.log.say(f"Building environment {lock.key}: {lock.num_packages} packages, Python {lock.python_version}")
-    _make_base(lock, folder, work, held)
+    base_notes = _make_base(lock, folder, work, held)
     if lock.num_packages:
         # --no-deps: the lock is whole, and its author may have left something out on purpose
         words = ["pip", "install", "--python", folder.python, "--no-deps", "-r", folder.requirements]
+        words += ["--break-system-packages"] if lock.conda else []  # a prefix of ours, whatever its python says
         _must(work.uv(*words, *work.plan.config.arguments(), held=held), lock, work)
     shared = share_bytecode(folder.env, _donors(lock))
     if shared:
         work.log.say(f"Shared the bytecode of {shared} files with environments built before")
     report = _check(lock, folder, work, held)
-    done = _with_imports(lock, report.deviations, report.notes)
+    notes = (*base_notes, *report.notes)
+    done = _with_imports(lock, report.deviations, notes)
     write_json(folder.lock, done.to_data())
     seconds = time.monotonic() - began
     work.log.say(f"Built in {seconds:.1f} s")
@@ -93,16 +96,19 @@ def _build(lock: Lock, folder: EnvironmentFolder, work: Work, held: BuildLock) -
             "python_version": lock.python_version,
             "num_packages": lock.num_packages,
             "import_deviations": report.deviations,
-            "import_notes": report.notes,
+            "import_notes": notes,
         },
     )
     return done
 
 
-def _make_base(lock: Lock, folder: EnvironmentFolder, work: Work, held: BuildLock) -> None:
-    """The empty environment with its interpreter."""
+def _make_base(lock: Lock, folder: EnvironmentFolder, work: Work, held: BuildLock) -> tuple[str, ...]:
+    """The environment with its interpreter, and with all that comes from conda. Returns notes."""
+    if lock.conda:
+        return install_conda_base(lock, folder, work, held)
     words = ["venv", "-q", "--no-project", "--allow-existing", "--python", lock.python_path, "--prompt", "rookery"]
     _must(work.uv(*words, folder.env, held=held), lock, work)
+    return ()
 
 
 def _check(lock: Lock, folder: EnvironmentFolder, work: Work, held: BuildLock) -> ImportReport:

@@ -11,6 +11,10 @@ from dataclasses import dataclass
 
 from rookery.environments.build import build_environment
 from rookery.environments.build_log import BuildLog, LogFollower
+from rookery.environments.conda_build import resolve_conda
+from rookery.environments.conda_choice import uses_conda
+from rookery.environments.conda_solve import needs_conda, require_conda
+from rookery.environments.conda_variables import conda_variables
 from rookery.environments.flocks import hold_lock
 from rookery.environments.folders import EnvironmentFolder, environments_folder, read_json, request_path, write_json
 from rookery.environments.lock import Lock
@@ -46,9 +50,12 @@ def check(spec: Wanted | EnvironmentSpec, workspace_root: str | None = None) -> 
 
     Raises:
         UserError: the specification is refused.
-        EnvironmentBuildError: it asks for packages that only conda has.
+        EnvironmentBuildError: it asks for packages that only conda has, and conda is switched off or not installed.
     """
-    plan_names(spec, Policy.read(workspace_root))
+    policy = Policy.read(workspace_root)
+    wanted = plan_names(spec, policy)
+    if needs_conda(wanted, policy.conda):
+        require_conda(wanted, workspace_root)
 
 
 def known(spec: Wanted | EnvironmentSpec, workspace_root: str | None = None) -> Built | None:
@@ -103,6 +110,8 @@ def _build(
         return built
     find_uv()  # a missing program is no property of the specification: not remembered
     plan = _plan(spec, policy, log, deadline)
+    if uses_conda(plan.choice):
+        require_conda(plan.wanted, workspace_root)  # the same
     follower = LogFollower(request_path(plan.request, ".log"), log)
     # Whoever waits does so for another's whole time limit, then has its own.
     with hold_lock("request-" + plan.request, time.monotonic() + policy.timeout_s + 30, follower) as held:
@@ -115,7 +124,7 @@ def _build(
         build_log = BuildLog(request_path(plan.request, ".log"), log)
         work = Work(plan, build_log, held, time.monotonic() + policy.timeout_s, policy.timeout_s)
         try:
-            lock = build_environment(_remembered_lock(plan) or resolve(work), work)
+            lock = build_environment(_remembered_lock(plan) or _resolve(work), work)
         except EnvironmentBuildError as error:
             raise _remember(plan, error)  # noqa: B904  the same error
         finally:
@@ -139,6 +148,10 @@ def _plan(spec: Wanted | EnvironmentSpec, policy: Policy, log: Callable[[bytes],
         raise missing
     assert plan is not None
     return plan
+
+
+def _resolve(work: Work) -> Lock:
+    return resolve_conda(work) if uses_conda(work.plan.choice) else resolve(work)
 
 
 def _known(plan: Plan) -> Built | None:
@@ -189,4 +202,5 @@ def _raise_remembered(plan: Plan, policy: Policy) -> None:
 
 def _as_built(lock: Lock) -> Built:
     folder = EnvironmentFolder(lock.key)
-    return Built(lock.key, folder.python, folder.bin_dir, {"VIRTUAL_ENV": folder.env}, lock.deviations, lock.notes)
+    variables = conda_variables(folder.env) if lock.conda else {"VIRTUAL_ENV": folder.env}
+    return Built(lock.key, folder.python, folder.bin_dir, variables, lock.deviations, lock.notes)

@@ -68,12 +68,17 @@ class EnvironmentFolder:
         return os.path.join(self.root, "built.json")
 
     @property
+    def image(self) -> str:
+        """Which image it was made for; only there where it lives in a container, with the interpreter of the image."""
+        return os.path.join(self.root, "image.txt")
+
+    @property
     def leases(self) -> str:
         return os.path.join(environments_folder(), "leases", self.key)
 
     def is_built(self) -> bool:
         """The marker is there and the interpreter can be reached (its base may have been removed since)."""
-        return os.path.exists(self.marker) and os.path.exists(self.python)
+        return os.path.exists(self.marker) and (os.path.exists(self.python) or os.path.exists(self.image))
 
 
 def environments_folder() -> str:

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 
+from rookery.environments.conda_python import conda_pythons
 from rookery.environments.folders import cache_folder, write_json
 from rookery.environments.versions import allows, exact, is_condition, release
 from rookery.errors import EnvironmentBuildError, UserError
@@ -164,6 +165,7 @@ def _candidates() -> Iterable[str]:
         os.environ.get("XDG_DATA_HOME") or os.path.join(home, ".local/share"), "uv/python"
     )
     yield from sorted(glob.glob(os.path.join(glob.escape(managed), "*", "bin", "python3")))
+    yield from conda_pythons()
     yield os.path.realpath(sys.executable)
     for folder in ["/usr/local/bin", "/usr/bin", *os.environ.get("PATH", "").split(os.pathsep)]:
         if os.path.isabs(folder) and not folder.rstrip("/").endswith("/shims"):

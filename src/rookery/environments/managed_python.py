@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Callable
 
+from rookery.environments.conda_python import from_conda_channel
 from rookery.environments.flocks import hold_lock
 from rookery.environments.folders import cache_folder
 from rookery.environments.pip_config import read_pip_config
@@ -59,8 +60,7 @@ def from_uv(version: str, log: Callable[[bytes], None], deadline: float) -> bool
     return finished.code == 0
 
 
-# A conda channel goes before uv once conda packages can be installed.
-PYTHON_SOURCES: list[PythonSource] = [from_uv]
+PYTHON_SOURCES: list[PythonSource] = [from_conda_channel, from_uv]
 
 
 def _modified(path: str) -> float:

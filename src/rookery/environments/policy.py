@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rookery.environments.conda_solve import conda_mode
 from rookery.environments.requirement import SOURCES
 from rookery.errors import ConfigError
 from rookery.settings import get_setting
@@ -20,6 +21,7 @@ class Policy:
     requirement_sources: tuple[str, ...] = ("https",)
     timeout_s: float = 3600.0
     retry_s: float = 300.0
+    conda: str = "auto"
 
     @classmethod
     def read(cls, workspace_root: str | None = None) -> Policy:
@@ -38,6 +40,7 @@ class Policy:
             requirement_sources=sources,
             timeout_s=get_setting("environment_build_timeout_s", workspace_root),
             retry_s=get_setting("environment_retry_s", workspace_root),
+            conda=conda_mode(workspace_root),
         )
 
 

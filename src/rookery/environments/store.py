@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import subprocess
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from rookery.environments.folders import (
     write_json,
 )
 from rookery.environments.lock import Lock
+from rookery.environments.uv_program import find_uv
 from rookery.errors import EnvironmentBuildError, NotFoundError, UserError
 
 __all__ = [
@@ -33,6 +35,8 @@ __all__ = [
     "show_environment",
 ]
 
+_OWNER = re.compile(r"[\w.-]{1,200}")
+CACHE_WAIT_S = 10
 JUST_USED_S = 60.0  # somebody may have been handed it and not have said so yet
 
 
@@ -86,22 +90,37 @@ def show_environment(key: str) -> StoredEnvironment:
     return found
 
 
-def hold(key: str, owner: str, pid: int) -> None:
-    """Note that a process uses an environment: it is not pruned while that process lives."""
-    if not re.fullmatch(r"[\w.-]{1,200}", owner):
+def hold(key: str, owner: str, pid: int, holder: str = "") -> bool:
+    """Note that a process uses an environment: it is not pruned while that process lives. Several may hold it for the same
+    owner, each under a name of its own.
+
+    Returns:
+        Whether it is there. Said after the lease is written, and pruning looks at leases once more after it has taken the
+        marker away: one of the two notices the other.
+    """
+    if not _OWNER.fullmatch(owner) or (holder and not _OWNER.fullmatch(holder)):
         raise UserError(f"Owner {owner!r} of a lease must be a run's id.")
-    write_json(
-        os.path.join(EnvironmentFolder(key).leases, owner + ".json"),
-        {"owner": owner, "pid": pid, "start_ticks": start_ticks(pid)},
-    )
+    folder = EnvironmentFolder(key)
+    name = f"{owner}@{holder}.json" if holder else f"{owner}.json"
+    write_json(os.path.join(folder.leases, name), {"owner": owner, "pid": pid, "start_ticks": start_ticks(pid)})
+    return folder.is_built()
 
 
 def release_hold(key: str, owner: str) -> None:
-    """The opposite. Harmless when there is none; a dead process's lease does not count anyway."""
+    """The opposite, for all who hold it for this owner. Harmless when there is none; a dead process's lease does not count
+    anyway.
+    """
+    leases = EnvironmentFolder(key).leases
     try:
-        os.unlink(os.path.join(EnvironmentFolder(key).leases, owner + ".json"))
-    except FileNotFoundError:
-        pass
+        names = os.listdir(leases)
+    except OSError:
+        return
+    for name in names:
+        if name == owner + ".json" or name.startswith(owner + "@"):
+            try:
+                os.unlink(os.path.join(leases, name))
+            except OSError:
+                pass
 
 
 def prune(
@@ -135,9 +154,21 @@ def prune(
 def prune_cache() -> int:
     """Remove uv's cache of downloaded packages. Returns the bytes freed: files that built environments share
     stay theirs.
+
+    Raises:
+        EnvironmentBuildError: a build is using it.
     """
+    if not os.path.isdir(uv_cache_folder()):
+        return 0
     freed = disk_use(uv_cache_folder()).own_bytes
-    shutil.rmtree(uv_cache_folder(), ignore_errors=True)
+    command = [find_uv(), "--no-config", "cache", "clean"]  # which knows whether another uv is at work
+    environment = {**os.environ, "UV_CACHE_DIR": uv_cache_folder(), "UV_LOCK_TIMEOUT": str(CACHE_WAIT_S)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
+    if done.returncode != 0:
+        raise EnvironmentBuildError(
+            f"The cache in {uv_cache_folder()} cannot be removed now; an environment may be being built. Try again when it "
+            f"is done. uv said: {done.stderr.strip()[-500:]}"
+        )
     return freed
 
 
@@ -165,13 +196,27 @@ def _remove(folder: EnvironmentFolder) -> bool:
     """
     try:
         with hold_lock(folder.key, time.monotonic()):
-            if _users(folder):
+            if _users(folder) or not _take_marker(folder):
                 return False
             remove_folder(folder.root)
             shutil.rmtree(folder.leases, ignore_errors=True)
             return True
     except EnvironmentBuildError:
         return False
+
+
+def _take_marker(folder: EnvironmentFolder) -> bool:
+    """Make it look unbuilt, unless somebody has come for it in this very moment."""
+    marker = read_json(folder.marker)
+    if marker is None:
+        return True
+    used = os.stat(folder.marker).st_mtime
+    os.unlink(folder.marker)
+    if not _users(folder):
+        return True
+    write_json(folder.marker, marker)
+    os.utime(folder.marker, (used, used))
+    return False
 
 
 def _keys() -> list[str]:
@@ -212,8 +257,9 @@ def _users(folder: EnvironmentFolder) -> list[str]:
     except OSError:
         return []
     leases = [read_json(os.path.join(folder.leases, n)) or {} for n in names if n.endswith(".json")]
-    return [
+    alive = [
         str(one["owner"])
         for one in leases
         if one.get("pid") and start_ticks(int(one["pid"])) == one.get("start_ticks") != -1
     ]
+    return list(dict.fromkeys(alive))

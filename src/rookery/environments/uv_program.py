@@ -6,12 +6,12 @@ import importlib
 import os
 import selectors
 import shutil
-import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from rookery.environments.process_tree import end_tree
 from rookery.environments.requirement import mask
 from rookery.errors import EnvironmentBuildError
 
@@ -101,7 +101,7 @@ def run_program(
         return Finished(process.wait(), "\n".join(lines))
     finally:
         if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
+            end_tree(process.pid)  # what builds an image has children in sessions of their own
             process.wait()
         if process.stderr is not None:
             process.stderr.close()

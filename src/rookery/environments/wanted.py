@@ -10,14 +10,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from rookery.environments.conda_spec import CondaDependency, check_channel, parse_conda_dependency
-from rookery.environments.requirement import Requirement
+from rookery.environments.requirement import Requirement, parse_requirement
 from rookery.environments.requirements_text import parse_requirements
-from rookery.environments.safe_yaml import load_yaml, read_text
+from rookery.spec.safe_yaml import MAX_BYTES, load_yaml, read_text
 from rookery.errors import UserError
 
-__all__ = ["Wanted", "from_conda", "from_requirements", "read_specification"]
+__all__ = ["Wanted", "from_conda", "from_requirements", "parse_specification", "read_specification"]
 
 MAX_DEPENDENCIES = 2000
+MAX_LOCK_BYTES = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -52,18 +53,28 @@ def read_specification(path: str, sources: Collection[str] = ("https",)) -> Want
         UserError: it cannot be read as that, or asks for something that is refused; the message names the
             file.
     """
+    name = os.path.basename(path)
+    text = read_text(path, *([MAX_LOCK_BYTES] if _is_lock(name) else []))
+    return parse_specification(text, path, sources, os.path.dirname(os.path.abspath(path)))
+
+
+def parse_specification(text: str, path: str, sources: Collection[str] = ("https",), folder: str = "") -> Wanted:
+    """The same for text that was read already; `path` says what it is, `folder` what relative paths mean.
+
+    Raises:
+        UserError: see read_specification.
+    """
     from rookery.environments.toml_specs import from_pylock, from_pyproject, from_uv_lock
 
     name = os.path.basename(path)
-    folder = os.path.dirname(os.path.abspath(path))
-    is_lock = name == "uv.lock" or (name.startswith("pylock") and name.endswith(".toml"))
-    text = read_text(path, *([16 * 1024 * 1024] if is_lock else []))
+    if len(text) > (MAX_LOCK_BYTES if _is_lock(name) else MAX_BYTES):
+        raise UserError(f"{path} has {len(text)} characters, which is more than a specification may have.")
     try:
         if name.endswith((".yml", ".yaml")):
             return from_conda(load_yaml(text, name), sources, folder)
         if name == "uv.lock":
             return from_uv_lock(text, name)
-        if is_lock:
+        if _is_lock(name):
             return from_pylock(text, name)
         if name.endswith(".toml"):
             return from_pyproject(text, name, sources, folder)
@@ -85,7 +96,7 @@ def from_conda(spec: Mapping[str, Any], sources: Collection[str] = ("https",), f
     """
     if not isinstance(spec, Mapping):
         raise UserError(f"A conda specification is a mapping with `dependencies`, not a {type(spec).__name__}.")
-    known = {"name", "channels", "dependencies", "prefix", "variables", "platforms", "category"}
+    known = {"name", "channels", "dependencies", "prefix", "variables", "platforms", "category", "constraints"}
     unknown = sorted(str(k) for k in spec if k not in known)
     if unknown:
         raise UserError(f"A conda specification has no {unknown[0][:60]!r}. Known: {', '.join(sorted(known))}.")
@@ -126,6 +137,8 @@ def from_conda(spec: Mapping[str, Any], sources: Collection[str] = ("https",), f
         channels,
         lines.requirements,
         lines.options,
+        constraints=tuple(_constraint(c) for c in _listed(spec, "constraints")),
+        locked=not conda and _is_whole_lock(lines.requirements),
         name=name,
         deviations=deviations,
         notes=tuple(notes) + lines.notes,
@@ -139,8 +152,22 @@ def from_requirements(text: str, sources: Collection[str] = ("https",), folder: 
         UserError: a line is not a requirement or is an option that is refused.
     """
     lines = parse_requirements(text, sources, folder)
-    locked = bool(lines.requirements) and all(r.hashes and r.condition.startswith("==") for r in lines.requirements)
+    locked = _is_whole_lock(lines.requirements)
     return Wanted(pip=lines.requirements, options=lines.options, locked=locked, notes=lines.notes)
+
+
+def _is_lock(file_name: str) -> bool:
+    return file_name == "uv.lock" or (file_name.startswith("pylock") and file_name.endswith(".toml"))
+
+
+def _is_whole_lock(requirements: tuple[Requirement, ...]) -> bool:
+    return bool(requirements) and all(r.hashes and r.condition.startswith("==") for r in requirements)
+
+
+def _constraint(text: Any) -> str:
+    if not isinstance(text, str):
+        raise UserError(f"constraints: {str(text)[:60]!r} is not text. Give versions, like 'numpy==1.19.5'.")
+    return parse_requirement(text, ()).text
 
 
 def _listed(spec: Mapping[str, Any], key: str) -> list[Any]:
