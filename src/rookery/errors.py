@@ -23,6 +23,7 @@
     │   ├── ExperimentNotFoundError
     │   ├── RunNotFoundError
     │   ├── ArtifactNotFoundError
+    │   ├── EnvironmentNotFoundError
     │   └── ModelNotFoundError (ModelError)
     ├── ConflictError                       it exists already, or has moved on
     ├── ModelError                          a model cannot be registered or read
@@ -41,6 +42,7 @@ __all__ = [
     "ConfigError",
     "ConflictError",
     "EnvironmentBuildError",
+    "EnvironmentNotFoundError",
     "ExperimentNotFoundError",
     "KeeperUnavailableError",
     "ModelError",
@@ -205,6 +207,10 @@ class RunNotFoundError(NotFoundError):
 
 class ArtifactNotFoundError(NotFoundError):
     code = "artifact_not_found"
+
+
+class EnvironmentNotFoundError(NotFoundError):
+    code = "environment_not_found"
 
 
 class ConflictError(RookeryError):

@@ -49,6 +49,26 @@ class TestExplain:
     def test_no_advice_without_reason(self):
         assert explained(tail="all is well").advice == ()
 
+    @pytest.mark.parametrize(
+        ("code", "words"), [(137, "SIGKILL"), (143, "SIGTERM"), (200, "exit code 200."), (255, "exit code 255.")]
+    )
+    def test_large_exit_codes(self, code, words):
+        cause = explained(RankEnd(0, 1, exit_code=code))
+        assert words in cause.summary
+        assert "signal 72" not in cause.summary
+
+    def test_the_text_of_a_raised_system_exit_is_the_last_line(self):
+        assert explained(tail="epoch 1\nno data\n").summary == (
+            "The script ended with exit code 1. Its last line: no data"
+        )
+        assert explained(RankEnd(0, 1, exit_code=3), tail="no data\n").summary == "The script ended with exit code 3."
+
+    def test_an_exit_that_was_caught_is_not_the_cause(self):
+        recorded = {"type": "SystemExit", "message": "caught", "traceback": "SystemExit: caught\n"}
+        assert explained(recorded=recorded).exception == "SystemExit: caught"
+        later = explained(RankEnd(0, 1, exit_code=3), recorded=recorded)
+        assert (later.exception, later.traceback) == (None, None)
+
     def test_segfault_shows_the_python_stack(self):
         cause = explained(
             RankEnd(0, 1, signal=11), stack='Fatal Python error: Segmentation fault\n  File "t.py", line 3'

@@ -80,6 +80,22 @@ class TestOutputs:
         assert len(bench.keeper.artifacts[bench.run_id]) == 3
         assert bench.keeper.uploads == 1
 
+    def test_many_small_files_travel_together(self, bench):
+        script = "for n in range(1200): open('outputs/%d' % n, 'w').write(str(n))\nopen('outputs/big', 'w').write('x' * 900000)"
+        bench.run(bench.job(script))
+        stored = bench.keeper.artifacts[bench.run_id]
+        assert {name: data for name, data in stored.items() if name != "outputs/big"} == {
+            f"outputs/{n}": str(n).encode() for n in range(1200)
+        }
+        assert len(stored["outputs/big"]) == 900000
+        assert bench.keeper.answered < 60  # not thousands
+
+    def test_one_file_that_is_refused_does_not_take_the_others_with_it(self, bench):
+        bench.keeper.refused = "outputs/b"
+        bench.run(bench.job("for n in 'abc': open('outputs/' + n, 'w').write(n)"))
+        assert bench.keeper.artifacts[bench.run_id] == {"outputs/a": b"a", "outputs/c": b"c"}
+        assert any("outputs/b could not be stored" in w for w in bench.keeper.wait_for("finished", 0)["warnings"])
+
     def test_not_collected_when_not_wanted(self, bench):
         bench.run(bench.job("open('outputs/a', 'w').write('a')", collect_outputs=False))
         assert bench.keeper.artifacts == {}

@@ -38,6 +38,16 @@ class TestCompletedRun:
         bench.run(bench.job(script))
         assert bench.keeper.log(DRIVER_LOG) == bytes(range(256)) * 40 * 300 + b"no newline at the end"
 
+    def test_log_of_a_silent_script_exists(self, bench):
+        bench.run(bench.job("pass"))
+        assert DRIVER_LOG in bench.keeper.logs
+        assert bench.keeper.log(DRIVER_LOG) == b""
+
+    def test_files_have_the_users_rights(self, bench, monkeypatch):
+        monkeypatch.setenv("ROOKERY_UMASK", "027")
+        bench.run(bench.job("import os; print('%03o' % os.umask(0), 'ROOKERY_UMASK' in os.environ)"))
+        assert bench.log() == "027 False\n"
+
     def test_line_arrives_while_the_script_runs(self, bench):
         agent = bench.start(bench.job("import time\nprint('first %f' % time.time())\ninput_ = time.sleep(30)"))
         bench.wait_for_log("first")

@@ -149,6 +149,8 @@ class TestExitCode:
             ("Failed", {"exit_code": 0}, 1),
             ("Failed", {"exit_code": -9}, 1),
             ("Failed", {"exit_code": 256}, 1),
+            ("Failed", {"exit_code": None, "signal": "SIGSEGV"}, 139),
+            ("Failed", {"exit_code": None, "signal": "signal 72"}, 1),
             ("Canceled", {"exit_code": 3}, 1),
         ],
     )

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -70,6 +72,22 @@ class TestEnsureKeeper:
         with open(WorkspacePaths(root).endpoint, "w") as f:
             f.write('{"socket": ')
         assert is_alive(ensure_keeper(root).pid)
+
+    def test_a_copied_workspace_has_a_keeper_of_its_own(self, root, tmp_path):
+        first = ensure_keeper(root)
+        with open(WorkspacePaths(root).endpoint) as f:
+            told = dict(json.load(f), root=os.path.realpath(root))
+        copy = str(tmp_path / "copy")
+        shutil.copytree(root, copy)
+        with open(WorkspacePaths(copy).endpoint, "w") as f:
+            json.dump(told, f)
+        assert find_keeper(copy) is None
+        assert stop_keeper(copy) is None
+        assert is_alive(first.pid)
+        try:
+            assert ensure_keeper(copy).pid != first.pid
+        finally:
+            kill_keeper(copy)
 
     def test_shows_the_keepers_own_error(self, root, behave):
         behave(fail={"code": "storage", "message": "the disk is full", "details": {"free": 0}})

@@ -84,6 +84,16 @@ class TestTheUsualWay:
         assert (state.status, state.cause) == (RunStatus.FAILED, cause)
         assert todo[-1] == act.End()
 
+    def test_an_environment_that_is_gone_is_prepared_again(self):
+        state, _ = play(RunState(compute="local"), obs.Submitted(), obs.EnvironmentReady(BUILT))
+        state, todo = step(state, obs.EnvironmentGone())
+        assert (state.status, state.built, todo) == (
+            RunStatus.STARTING,
+            None,
+            (act.LeaveQueue(), act.PrepareEnvironment()),
+        )
+        assert step(running(), obs.EnvironmentGone()) == (running(), ())  # nothing is taken from ranks that run
+
     def test_survives_storing(self):
         state = running(gang=2, lost_budget=3)
         assert load_state(store_state(state)) == state
@@ -264,6 +274,7 @@ def observations(nodes: int) -> st.SearchStrategy[obs.Observation]:
             obs.EnvironmentBuilding("b"),
             obs.EnvironmentReady(BUILT),
             obs.EnvironmentFailed({"summary": "e"}),
+            obs.EnvironmentGone(),
             obs.Waiting("w"),
             obs.Scaling("s"),
             granted(nodes),

@@ -74,6 +74,14 @@ class TestArtifacts:
         with pytest.raises(ArtifactNotFoundError, match="not stored"):
             record.artifacts.link("run-1", "x", sha(b"never"))
 
+    def test_all_of_a_list_or_none(self, record, make_run):
+        make_run()
+        one, _ = record.content.put(io.BytesIO(b"one"))
+        assert [a["size"] for a in record.artifacts.link_many("run-1", [("a", one), ("b/c", one)])] == [3, 3]
+        with pytest.raises(ArtifactNotFoundError):
+            record.artifacts.link_many("run-1", [("d", one), ("e", sha(b"never"))])
+        assert [a["name"] for a in record.artifacts.list("run-1")] == ["a", "b/c"]
+
 
 class TestSnapshots:
     def entries(self, record, *paths):
@@ -135,16 +143,27 @@ class TestModels:
         assert (folder["version"], folder["is_folder"], [f["path"] for f in folder["files"]]) == (
             2,
             True,
-            ["a.pt", "b/c.txt"],
+            ["m/a.pt", "m/b/c.txt"],
         )
         assert (folder["experiment"], folder["snapshot_id"], folder["id"]) == ("birds", "5" * 64, "birds:2")
         assert record.models.get("birds")["version"] == 2
         assert [m["version"] for m in record.models.list(latest=True)] == [2]
         assert [m["version"] for m in record.models.list(tags=("a=1",))] == [1]
         assert [m["version"] for m in record.models.list(framework="PyTorch", run_id="run-1")] == [2]
-        assert record.models.file("birds", 2, "b/c.txt")["size"] == 1
-        with pytest.raises(ArtifactNotFoundError, match=r"outputs/one\.pt"):
+        assert record.models.file("birds", 2, "m/b/c.txt")["size"] == 1
+        with pytest.raises(ModelNotFoundError, match=r"outputs/one\.pt"):
             record.models.register({"name": "x", "run_id": "run-1", "path": "nope"}, "owner")
+
+    def test_properties_are_written_once(self, record):
+        stored, _ = record.content.put(io.BytesIO(b"m"))
+        entries = [{"path": "m.pt", "sha256": stored, "size": 1}]
+        record.models.register({"name": "birds", "entries": entries, "properties": {"a": "1"}}, "owner")
+        changed = record.models.change("birds", 1, {"properties": {"a": "1", "b": "2"}})
+        assert changed["properties"] == {"a": "1", "b": "2"}
+        with pytest.raises(ConflictError, match="written once"):
+            record.models.change("birds", 1, {"properties": {"a": "3"}})
+        with pytest.raises(ModelNotFoundError, match="Did you mean 'birds'"):
+            record.models.get("bird")
 
     def test_versions_are_not_reused(self, record, make_run):
         stored, _ = record.content.put(io.BytesIO(b"m"))

@@ -38,6 +38,23 @@ class TestMigrations:
         assert set(tables(database)) == set(tables(record.database))
         database.close()
 
+    @pytest.mark.parametrize("revision", ["0001"])
+    def test_a_database_of_every_released_revision_comes_up_with_what_it_holds(self, paths, tmp_path, revision):
+        database = Database(paths.database, Bell())
+        with database.write() as tx:
+            migrate(tx.conn, revision)
+            tx.conn.exec_driver_sql(
+                "INSERT INTO experiments VALUES ('e', 'birds', '2026-11-15T20:00:00.000000Z', NULL, '{}', 0)"
+            )
+        assert ("table", "environments") not in tables(database)
+        database.close()
+        record = Record(paths)
+        assert record.experiments.get("birds")["id"] == "e"
+        assert record.environments.register({"name": "mine"}, {}, "me")[0]["version"] == "1"
+        with record.database.read() as conn:
+            assert compare_metadata(MigrationContext.configure(conn), metadata) == []
+        record.close()
+
     def test_the_newest_revision_is_the_schemas(self):
         assert ScriptDirectory.from_config(alembic_config()).get_current_head() == SCHEMA_REVISION
 

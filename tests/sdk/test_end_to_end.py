@@ -16,7 +16,7 @@ import zipfile
 
 import pytest
 
-from rookery.errors import ArtifactNotFoundError, RunFailedError, SubmitError
+from rookery.errors import ArtifactNotFoundError, ConflictError, RunFailedError, SubmitError
 from rookery.sdk import Experiment, Model, Run, ScriptRun, ScriptRunConfig, Workspace
 from rookery.spec.paths import WorkspacePaths
 
@@ -221,6 +221,13 @@ class TestSubmittedRun:
             birds.submit(config)
         assert list(birds.get_runs()) == []
 
+    def test_a_script_that_is_ignored_is_an_error_at_submit(self, birds, source, tmp_path):
+        config = source(WAIT)
+        (tmp_path / "my source" / ".amlignore").write_text("*.py\n")
+        with pytest.raises(SubmitError, match="ignore rules"):
+            birds.submit(config)
+        assert list(birds.get_runs()) == []
+
     def test_a_script_may_submit_a_child(self, birds, source):
         source("print('small')", name="small.py")
         run = birds.submit(
@@ -256,14 +263,16 @@ def project(tmp_path, monkeypatch):
 class TestInteractiveRun:
     def test_logging_and_completing(self, birds, project):
         run = birds.start_logging(display_name="by hand")
-        assert run.get_status() in ("NotStarted", "Starting", "Running")
+        assert run.status == "Running"
         run.log("loss", 0.5)
         run.log("loss", 0.25)
         (project / "outputs" / "note.txt").write_text("kept")
         run.upload_file("more/note.txt", "outputs/note.txt")
         child = run.child_run("part")
         child.log("x", 1)
+        assert child.get_status() == "Running"
         child.complete()
+        assert child.get_status() == "Completed"
         assert run.get_metrics() == {"loss": [0.5, 0.25]}
         run.complete()
         assert run.get_status() == "Completed"
@@ -283,6 +292,27 @@ class TestInteractiveRun:
             {}["turkey"]
         assert bad.get_status() == "Failed"
         assert "KeyError" in bad.get_details()["error"]["error"]["message"]
+
+    def test_what_is_written_after_the_end_is_stored(self, birds, project):
+        run = birds.start_logging(snapshot_directory=None)
+        child = run.child_run("part")
+        run.log("x", 1)
+        run.complete()
+        run.log("x", 2)
+        run.tag("late", "yes")
+        run.upload_file("late.py", "notebook.py")
+        child.log("y", 3)
+        assert (run.get_metrics(), run.get_tags(), child.get_metrics()) == ({"x": [1, 2]}, {"late": "yes"}, {"y": 3})
+        assert "late.py" in run.get_file_names()
+        with pytest.raises(ConflictError, match="no more children"):
+            run.child_run("too late")
+
+    def test_outputs_of_a_run_that_failed_are_stored(self, birds, project):
+        (project / "results").mkdir()
+        (project / "results" / "so far.txt").write_text("1")
+        with pytest.raises(KeyError), birds.start_logging(outputs="results", snapshot_directory=None) as bad:
+            {}["turkey"]
+        assert "results/so far.txt" in bad.get_file_names()
 
     def test_fail_has_its_text(self, birds, project):
         run = birds.start_logging(snapshot_directory=None)

@@ -4,9 +4,10 @@ import json
 
 import pytest
 
-from rookery.errors import UnsupportedError, UserError
+from rookery.errors import UserError
 from rookery.sdk.environment import Environment
 from rookery.sdk.environment_sections import DEFAULT_CPU_IMAGE, DockerBuildContext
+from rookery.sdk.secret import Secret
 
 
 def make():
@@ -20,7 +21,7 @@ def make():
 
 
 class TestName:
-    @pytest.mark.parametrize("name", [None, "", "  ", 3, "a/b", "a\nb", "x" * 256])
+    @pytest.mark.parametrize("name", [None, "", "  ", 3, "a/b", "a\\b", "../x", ".hidden", "a\nb", "x" * 256])
     def test_an_impossible_one_is_refused(self, name):
         with pytest.raises(UserError, match="not a valid environment name"):
             Environment(name)
@@ -93,6 +94,15 @@ class TestDirectory:
         with pytest.raises(UserError, match="not valid JSON"):
             Environment.load_from_directory(str(tmp_path))
 
+    def test_a_secret_is_saved_masked_and_read_back_without_a_value(self, tmp_path):
+        environment = make()
+        environment.environment_variables["TOKEN"] = Secret("hidden words")
+        environment.save_to_directory(str(tmp_path / "d"))
+        assert "hidden words" not in (tmp_path / "d" / "azureml_environment.json").read_text()
+        back = Environment.load_from_directory(str(tmp_path / "d"))
+        assert back.environment_variables["A"] == "1"
+        assert not back.environment_variables["TOKEN"].is_known
+
 
 class TestDocker:
     def test_one_source_counts_and_the_default_goes_quietly(self):
@@ -121,24 +131,3 @@ class TestCondaFile:
         environment.python.conda_dependencies_file = str(path)
         assert environment.python.conda_dependencies.get_python_version() == "3.7"
         assert environment.python.conda_dependencies_file == str(path)
-
-
-class TestLater:
-    @pytest.mark.parametrize(
-        "call",
-        [
-            lambda: make().register(None),
-            lambda: make().build(None),
-            lambda: Environment.get(None, "x"),
-            lambda: Environment.list(None),
-            lambda: Environment.from_conda_specification("x", "y"),
-            lambda: Environment.from_docker_image("x", "y"),
-        ],
-    )
-    def test_says_what_works_instead(self, call):
-        with pytest.raises(UnsupportedError, match="interpreter_path"):
-            call()
-
-    def test_version_and_label_together_are_wrong_already(self):
-        with pytest.raises(UserError, match="only one of them"):
-            Environment.get(None, "x", version="1", label="l")

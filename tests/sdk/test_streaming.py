@@ -116,6 +116,14 @@ class TestFollowRun:
         follow_run(keeper, "r1", show_output=False, out=out)
         assert out.getvalue() == ""
 
+    def test_asks_only_for_what_it_shows(self, keeper, monkeypatch):
+        asked = []
+        stream = keeper.stream
+        monkeypatch.setattr(keeper, "stream", lambda path, query=None, after=None: asked.append(query) or stream(path))
+        follow_run(keeper, "r1", show_output=False)
+        follow_run(keeper, "r1", out=io.StringIO())
+        assert [query["kinds"] for query in asked] == ["status", None]
+
 
 class TestLogPrinter:
     def test_rank_0_takes_over_from_another_rank(self, keeper):

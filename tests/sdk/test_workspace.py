@@ -98,7 +98,7 @@ class TestContent:
         assert ws.get_run("r1").id == "r1"
 
     def test_collections_of_later_issues_are_empty(self, ws):
-        for name in ("datasets", "datastores", "webservices", "images", "linked_services", "environments"):
+        for name in ("datasets", "datastores", "webservices", "images", "linked_services"):
             assert dict(getattr(ws, name)) == {}
             assert "x" not in getattr(ws, name)
 

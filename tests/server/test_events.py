@@ -114,14 +114,24 @@ class TestStream:
         last = api.record.events.last_seq()
         with api.owner.stream("GET", "/events") as response:
             lines = response.iter_lines()
-            assert next(lines) == ": rookery"
+            assert [next(lines) for _ in range(3)] == [": rookery", f"id: {last}", ""]  # where it begins
             api.record.compute.put("gpu", {"max_nodes": 1})
             assert next(frames(lines)) == (last + 1, "compute", {"name": "gpu"})
         with api.owner.stream("GET", "/events?after=0") as response:
             assert next(frames(response.iter_lines()))[2]["run"] == "run-1"
 
+    def test_only_some_kinds(self, api):
+        self.finished_run(api)
+        api.record.runs.advance("run-1", status=RunStatus.COMPLETED)
+        assert {k for _, k, _ in read_all(api, "/runs/run-1/events?until=end&kinds=status")} == {"status", "end"}
+        kinds = [k for _, k, _ in read_all(api, "/runs/run-1/events?until=end&kinds=log,metric")]
+        assert kinds == ["log", "metric", "end"]  # the rows of one log were merged at the end
+        with api.owner.stream("GET", "/events?after=0&kinds=artifact") as response:
+            assert next(frames(response.iter_lines()))[1] == "artifact"
+
     def test_bad_questions(self, api):
         api.run()
+        assert "Known: status, log" in api.owner.get("/runs/run-1/events?kinds=status,logs").json()["error"]["message"]
         assert api.owner.get("/runs/run-1/events?until=tomorrow").status_code == 400
         assert api.owner.get("/runs/run-1/events?after=x").status_code == 422
         assert api.owner.get("/runs/run-1/events", headers={"Last-Event-ID": "x"}).status_code == 400

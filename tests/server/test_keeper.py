@@ -108,6 +108,24 @@ class TestStart:
         assert not os.path.exists(paths.endpoint)
         assert not os.path.exists(endpoint["socket"])
 
+    def test_a_starter_that_has_gone_is_no_obstacle(self, keepers, paths):
+        ready, told = os.pipe()
+        command = [sys.executable, "-c", PROGRAM, "--workspace", paths.root, "--ready-fd", str(told)]
+        process = subprocess.Popen(
+            command, pass_fds=(told,), env=keepers.environment, stderr=subprocess.PIPE, text=True
+        )
+        keepers.processes.append(process)
+        os.close(told)
+        os.close(ready)  # nobody listens any more
+        deadline = time.monotonic() + 30
+        while not os.path.exists(paths.endpoint) and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.02)
+        with keepers.client() as client:
+            assert client.get("/hello").json()["pid"] == process.pid
+        assert keepers.endpoint()["root"] == os.path.realpath(paths.root)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+
     def test_the_port_is_kept_and_given_up_only_when_somebody_has_it(self, keepers):
         ports = []
         for _ in range(2):

@@ -6,6 +6,7 @@ import glob
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import textwrap
@@ -123,6 +124,14 @@ class TestRecorder:
         assert (done.returncode, done.stderr) == (1, "no data\n")
         (file,) = (place / "errors").glob("*.json")
         assert json.loads(file.read_text())["message"] == "no data"
+
+    def test_keyboard_interrupt_ends_by_signal_as_without_us(self, payload, place):
+        done = start(
+            sys.executable, payload, place, "import atexit\natexit.register(print, 'bye')\nraise KeyboardInterrupt"
+        )
+        assert (done.returncode, done.stdout) == (-signal.SIGINT, "bye\n")
+        (file,) = (place / "errors").glob("*.json")
+        assert json.loads(file.read_text())["type"] == "KeyboardInterrupt"
 
     def test_exit_with_a_number_is_no_error(self, payload, place):
         assert start(sys.executable, payload, place, "import sys\nsys.exit(3)").returncode == 3

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from rookery.errors import ArtifactNotFoundError, PathError, RunEnvironmentError, UserError
+from rookery.errors import ArtifactNotFoundError, PathError, RunEnvironmentError, UnsupportedError, UserError
 from rookery.testing.fake_keeper import FakeKeeper
 from rookery.worker import HttpClient, HttpSink, Journal, Run, read_journal, unix_connector
 from rookery.worker.context import find_context
@@ -87,9 +87,10 @@ class TestLog:
             run.log("x", value)
 
     def test_other_types_are_stored_as_repr_with_a_warning(self, run, sink):
-        with pytest.warns(UserWarning, match="its repr is stored"):
+        with pytest.warns(UserWarning, match="its repr is stored") as told:
             run.log("x", object)
         assert sink.records[0][3] == repr(object)
+        assert told[0].filename == __file__  # it points at the line that logged
 
     @pytest.mark.parametrize("name", ["", 5, None])
     def test_names(self, run, name):
@@ -259,6 +260,13 @@ class TestTagsAndProperties:
         outside.display_name = "shown"
         assert outside.display_name == "shown"
 
+    def test_tags_of_a_run_that_has_ended_are_fresh(self, outside):
+        outside.complete()
+        assert outside.get_status() == "Completed"
+        assert outside.get_tags() == {}
+        outside.tag("late", "yes")
+        assert outside.get_tags() == {"late": "yes"}
+
     def test_properties_are_written_once(self, tmp_path):
         journal = Journal(str(tmp_path / "j"), str(tmp_path / "u"))
         run = Run("r1", journal, None, in_run=True)
@@ -310,6 +318,54 @@ class TestChildren:
         ):
             with pytest.raises(UserError, match="create_children"):
                 run.create_children(**arguments)
+
+
+class Agent:
+    """A keeper behind an agent: knows a child once its record was drained."""
+
+    def __init__(self, sink):
+        self._sink, self.known = sink, {}
+
+    def with_prefix(self, prefix):
+        return self
+
+    def request(self, method, path, query=None, body=None):
+        if path == "/drain":
+            for record in self._sink.records:
+                if record[0] == "c":
+                    self.known.setdefault(record[1], {"id": record[1], "kind": "child", "status": "Running"})
+                elif record[0] == "s":
+                    self.known[record[1]]["status"] = record[2]
+            return {}
+        if path.endswith("/children"):
+            return {"runs": list(self.known.values())}
+        return self.known[path.rsplit("/", 1)[1]]
+
+
+class TestChildrenInARun:
+    @pytest.fixture
+    def parent(self, sink):
+        return Run("r1", sink, Agent(sink), in_run=True)
+
+    def test_a_child_is_there_at_once_and_ends_at_once(self, parent):
+        child = parent.child_run("kid")
+        assert (child.get_status(), child.status) == ("Running", "Running")
+        child.complete()
+        assert child.get_status() == "Completed"
+
+    def test_a_child_that_was_looked_up_can_be_ended(self, parent):
+        parent.child_run("kid")
+        found = next(parent.get_children())
+        found.complete()
+        assert found.get_status() == "Completed"
+
+
+class TestExperiment:
+    def test_a_workspace_needs_a_newer_python(self, run):
+        run._data = {"experiment": "birds"}
+        assert run.experiment.name == "birds"
+        with pytest.raises(UnsupportedError, match=r"3\.9 or newer"):
+            run.experiment.workspace  # noqa: B018
 
 
 class TestEnding:

@@ -10,7 +10,7 @@ def main(argv: list[str]) -> int:
         sys.stderr.write("usage: python -m rookery.agent FOLDER   (the folder that holds job.json)\n")
         return 2
     from rookery.agent import modes
-    from rookery.agent.agent import Agent, Gone, Over, ignore_terminal_signals
+    from rookery.agent.agent import Agent, Gone, Over, ignore_terminal_signals, take_user_umask
     from rookery.agent.disk import read_json
     from rookery.agent.tree import stop_attempt
     from rookery.spec.job import Job
@@ -23,6 +23,7 @@ def main(argv: list[str]) -> int:
         sys.stderr.write(f"{paths.job} cannot be read as JSON.\n")
         return 2
     ignore_terminal_signals()
+    take_user_umask()
     agent = Agent(from_plain(Job, data), paths)
     mode = {"run": modes.run, "watch": modes.watch, "finish": modes.finish}.get(agent.job.mode)
     if mode is None:
@@ -37,7 +38,9 @@ def main(argv: list[str]) -> int:
         if agent.job.mode != "watch":
             import os
 
-            stop_attempt(agent.key, agent.job.cancel_grace_s, os.getpid())
+            # What else a container has belongs to its runtime; the guard removes it when we are gone.
+            below = None if agent.job.container else os.getpid()
+            stop_attempt(agent.key, agent.job.cancel_grace_s, below)
         agent.remove_work()
         return 3
 

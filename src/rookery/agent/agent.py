@@ -15,6 +15,7 @@ import socket
 import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Optional
 
 import rookery
@@ -36,7 +37,7 @@ from rookery.spec.protocol import PROTOCOL
 if TYPE_CHECKING:
     from rookery.agent.relay import Relay  # imported when it is needed: the ranks start sooner
 
-__all__ = ["Agent", "Gone", "Over", "ignore_terminal_signals"]
+__all__ = ["Agent", "Gone", "Over", "ignore_terminal_signals", "take_user_umask"]
 
 
 class Over(Exception):
@@ -64,6 +65,7 @@ class Agent:
         self.journals: Optional[JournalShipper] = None
         self.folders: Optional[LogFolders] = None
         self.roots: list[int] = []
+        self.roots_now: Callable[[], list[int]] = lambda: self.roots  # those of ranks in containers come later
         self.socket: Optional[socket.socket] = None
         self.relay: Optional[Relay] = None
 
@@ -152,7 +154,7 @@ class Agent:
             raise Over(str(error)) from error
 
     def sampled_pids(self) -> list[int]:
-        return self.roots
+        return self.roots_now()
 
     def _command(self, command: dict[str, Any]) -> None:
         if command.get("command") == "cancel":
@@ -224,3 +226,10 @@ def ignore_terminal_signals() -> None:
     """A detached program is not ended by a terminal that closes."""
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)
+
+
+def take_user_umask() -> None:
+    """What a script writes outside of the run is to have the rights it would have had without us, not the keeper's."""
+    given = os.environ.pop("ROOKERY_UMASK", "")
+    if given:
+        os.umask(int(given, 8))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Optional
@@ -16,6 +17,7 @@ __all__ = ["Evidence", "explain_lost", "explain_rank", "explain_time_limit", "ex
 LAST_LINES = 20
 MAX_LINE = 500
 MAX_TRACEBACK = 20000
+_SIGNALS = frozenset(int(number) for number in signal.Signals)
 _NO_SCRIPT = r"can't open file (['\"]?)(.+?)\1: \[Errno 2\]"
 
 
@@ -117,9 +119,12 @@ def _exit_sentence(e: Evidence, exception: Optional[str]) -> str:
         first = exception.split("\n", 1)[0]
         return f"The script failed with {first if len(first) <= 300 else first[:297] + '...'}"
     words = {126: ": the command may not be executed", 127: ": the command was not found"}.get(e.end.exit_code or 0, "")
-    if (e.end.exit_code or 0) > 128:
+    if (e.end.exit_code or 0) - 128 in _SIGNALS:
         words = f": a process it ran ended with {signal_words((e.end.exit_code or 0) - 128)}"
-    return f"The script ended with exit code {e.end.exit_code}{words}."
+    # `raise SystemExit("text")` prints the text, ends with 1 and leaves no other trace: the last line may be the reason.
+    last = _last_lines(e.tail)[-1].strip() if e.end.exit_code == 1 and e.tail.strip() else ""
+    said = f" Its last line: {last[:200]}" if last else ""
+    return f"The script ended with exit code {e.end.exit_code}{words}.{said}"
 
 
 def _signalled(e: Evidence) -> tuple[str, list[str]]:
@@ -144,11 +149,16 @@ def _signalled(e: Evidence) -> tuple[str, list[str]]:
 
 
 def _exception(e: Evidence) -> Optional[str]:
-    if e.recorded:
+    if e.recorded and not _was_caught(e):
         return f"{e.recorded.get('type')}: {e.recorded.get('message')}".rstrip(": ")
     if e.end.exit_code in (None, 0):
         return None
     return _last_exception_line(e.tail) if "Traceback (most recent call last)" in e.tail else None
+
+
+def _was_caught(e: Evidence) -> bool:
+    """sys.exit("text") is recorded when it is called; uncaught it ends with 1 and nothing else."""
+    return e.recorded is not None and e.recorded.get("type") == "SystemExit" and e.end.exit_code != 1
 
 
 def _last_exception_line(tail: str) -> Optional[str]:
@@ -162,7 +172,7 @@ def _last_exception_line(tail: str) -> Optional[str]:
 def _traceback(e: Evidence) -> Optional[str]:
     if e.end.signal is not None and e.stack.strip():
         return e.stack[-MAX_TRACEBACK:]
-    if e.recorded and e.recorded.get("traceback"):
+    if e.recorded and e.recorded.get("traceback") and not _was_caught(e):
         return str(e.recorded["traceback"])[-MAX_TRACEBACK:]
     start = e.tail.rfind("Traceback (most recent call last)")
     if start >= 0 and e.end.exit_code not in (None, 0):

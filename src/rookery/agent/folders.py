@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 from rookery.agent.keeper import Keeper
 from rookery.agent.logs import LogShipper, Stream
+from rookery.agent.small_files import SmallFiles
 from rookery.agent.watch import Watcher
 from rookery.errors import ArtifactNotFoundError, RookeryError
 from rookery.spec.names import check_artifact_name
@@ -23,9 +24,13 @@ def collect_folder(keeper: Keeper, run_id: str, folder: str, prefix: str, warn: 
     folder.
     """
     stored = 0
+    small = SmallFiles(keeper, run_id, lambda name, file: store_file(keeper, run_id, name, file, warn))
     for relative, full in _files(folder, prefix, warn):
-        stored += store_file(keeper, run_id, f"{prefix}/{relative}" if prefix else relative, full, warn)
-    return stored
+        name = f"{prefix}/{relative}" if prefix else relative
+        if not small.take(name, full):
+            stored += store_file(keeper, run_id, name, full, warn)
+    small.send()
+    return stored + small.stored
 
 
 def store_file(keeper: Keeper, run_id: str, name: str, file: str, warn: Callable[[str], None]) -> bool:

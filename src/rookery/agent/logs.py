@@ -112,8 +112,19 @@ class LogShipper:
                 self._watcher.wait(LOOK_AGAIN_S)
                 self._ending.wait(PAUSE_S)
             self._ship_all()
+            for stream in self.streams.values():
+                self._announce(stream)
         except Gone:
             pass
+
+    def _announce(self, stream: Stream) -> None:
+        """A log that stayed empty exists all the same: people download it by name."""
+        if stream.offset or stream.refused or stream.rewritten:
+            return
+        try:
+            self._keeper.call("POST", "log", {"name": stream.name, "offset": stream.base}, b"")
+        except RookeryError as error:
+            self._refuse(stream, error)
 
     def _ship_all(self) -> None:
         self.discover()

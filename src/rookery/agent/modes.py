@@ -10,6 +10,7 @@ from typing import Any, Optional
 from rookery.agent.agent import Agent
 from rookery.agent.beat import memory_total_bytes, oom_kill_count
 from rookery.agent.cause import Evidence, explain_lost, explain_rank, explain_time_limit, explain_watched
+from rookery.agent.container import Enclosure
 from rookery.agent.disk import read_json
 from rookery.agent.logs import tail
 from rookery.agent.proc import is_same_process
@@ -32,7 +33,11 @@ def run(agent: Agent) -> None:
     become_subreaper()
     agent.wake.on_signals()
     agent.hello()
-    ranks, oom_before = Ranks(), oom_kill_count()
+    enclosure = enclosure_of(agent)
+    ranks, oom_before = Ranks(enclosure), oom_kill_count()
+    if enclosure is not None:
+        agent.roots_now = enclosure.pids
+        enclosure.protect()
     problem = None if agent.cancel_grace_s is not None else _start(agent, ranks)
     started = time.monotonic()
     _serve(agent)
@@ -44,7 +49,11 @@ def run(agent: Agent) -> None:
         grace_s = agent.cancel_grace_s if agent.cancel_grace_s is not None else job.cancel_grace_s
     else:
         grace_s = LEFTOVER_GRACE_S if all(end.ok for end in ranks.ends) else job.cancel_grace_s
-    left = stop_attempt(agent.key, grace_s, os.getpid(), reap=ranks.reap)
+    if enclosure is not None:
+        left = enclosure.stop(agent.key, grace_s, ranks)
+        enclosure.release()
+    else:
+        left = stop_attempt(agent.key, grace_s, os.getpid(), reap=ranks.reap)
     if left:
         agent.warn(f"Processes {', '.join(map(str, left))} could not be stopped.")
     oom = oom_before is not None and (oom_kill_count() or 0) > oom_before
@@ -69,6 +78,9 @@ def finish(agent: Agent) -> None:
     """Bring an attempt whose agent died to its end: ship what is on disk, report what is known."""
     job = agent.job
     stop_attempt(agent.key, 0.0)  # nothing of it may still write
+    enclosure = enclosure_of(agent)
+    if enclosure is not None:
+        enclosure.remove()
     agent.hello()
     agent.ship()
     outcome = read_json(agent.paths.outcome)
@@ -79,6 +91,11 @@ def finish(agent: Agent) -> None:
         outcome = _as_outcome("lost", cause)
     agent.heart.start()
     agent.end(outcome, write=False)
+
+
+def enclosure_of(agent: Agent) -> Optional[Enclosure]:
+    """The containers of an agent's ranks, where they have some."""
+    return Enclosure(agent.job.container, agent.job, agent.paths) if agent.job.container else None
 
 
 def _start(agent: Agent, ranks: Ranks) -> Optional[str]:

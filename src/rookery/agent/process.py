@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Optional
 
+from rookery.agent.container import Enclosure
 from rookery.agent.disk import write_json
 from rookery.agent.proc import start_ticks
 from rookery.agent.tree import STARTED_BY
@@ -57,9 +58,10 @@ def expand(text: str, variables: Mapping[str, str]) -> str:
 
 
 class Ranks:
-    """The ranks of this node."""
+    """The ranks of this node; in containers where there is an enclosure."""
 
-    def __init__(self) -> None:
+    def __init__(self, enclosure: Optional[Enclosure] = None) -> None:
+        self._enclosure = enclosure
         self._alive: dict[int, tuple[int, subprocess.Popen[bytes]]] = {}
         self.ends: list[RankEnd] = []  # in the order in which they ended
         self.started: list[tuple[int, int]] = []  # (rank, pid)
@@ -72,10 +74,12 @@ class Ranks:
         """Start one rank. One that cannot be started has ended with a start_error."""
         for folder in (paths.root, paths.journal, paths.uploads, paths.errors):
             os.makedirs(folder, exist_ok=True)
-        variables = {k: v for k, v in os.environ.items() if k not in DROPPED}
-        variables.update(job.variables)
+        outer = {k: v for k, v in os.environ.items() if k not in DROPPED}
+        variables = {**({} if self._enclosure else outer), **job.variables}  # an image has variables of its own
         variables.setdefault("PYTHONUNBUFFERED", "1")
         argv = ["/bin/sh", "-c", job.shell] if job.shell else [expand(a, variables) for a in job.argv]
+        if self._enclosure:
+            argv, variables = self._enclosure.command(job, argv), outer
         log = os.open(paths.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
             process = subprocess.Popen(
@@ -114,7 +118,7 @@ class Ranks:
             else:
                 end = RankEnd(rank, pid, exit_code=os.WEXITSTATUS(status))
             process.returncode = 0  # it has been waited for; Popen need not know how
-            ended.append(end)
+            ended.append(self._enclosure.read_end(end) if self._enclosure else end)
         self.ends += ended
         return ended
 

@@ -13,6 +13,8 @@ from rookery.spec.status import ACTIVE, RunStatus
 
 __all__ = [
     "complete_compute",
+    "complete_environment",
+    "complete_environment_key",
     "complete_experiment",
     "complete_live_run",
     "complete_model",
@@ -52,6 +54,22 @@ def complete_model(ctx: Context, incomplete: str) -> Offers:
     def ask(client: Any) -> Offers:
         found = client.request("GET", "/models", query={"latest": "true"})["models"]
         return [(m["name"], f"version {m['version']}") for m in found]
+
+    return _offers(ctx, incomplete, ask)
+
+
+def complete_environment(ctx: Context, incomplete: str) -> Offers:
+    def ask(client: Any) -> Offers:
+        found = client.request("GET", "/environments")["environments"]
+        return [(e["name"], clean(e.get("maps_to") or f"version {e['version']}")) for e in found]
+
+    return _offers(ctx, incomplete, ask)
+
+
+def complete_environment_key(ctx: Context, incomplete: str) -> Offers:
+    def ask(client: Any) -> Offers:
+        found = client.request("GET", "/built-environments", query={"measure": "false"})["environments"]
+        return [(e["key"], clean(e["name"])) for e in found]
 
     return _offers(ctx, incomplete, ask)
 

@@ -15,6 +15,7 @@ from rookery.cli import (
     compute,
     doctor,
     download,
+    env,
     experiments,
     init,
     keeper,
@@ -39,7 +40,7 @@ SYNONYMS = {
     "cancel": "stop", "kill": "stop", "list": "ps", "ls": "ps", "runs": "ps", "submit": "run", "exec": "run",
     "log": "logs", "tail": "logs", "status": "show", "describe": "show", "inspect": "show", "get": "download",
     "serve": "server", "new": "init", "create": "init", "cluster": "compute", "clusters": "compute",
-    "check": "doctor", "login": "token",
+    "check": "doctor", "login": "token", "environment": "env", "environments": "env", "conda": "env",
 }  # fmt: skip
 
 
@@ -93,6 +94,7 @@ app.command("logs")(logs.logs)
 app.command("stop")(stop.stop)
 app.command("download")(download.download)
 app.add_typer(compute.app, name="compute")
+app.add_typer(env.app, name="env")
 app.add_typer(models.app, name="models")
 app.add_typer(experiments.app, name="experiments")
 app.command("token")(token.token)

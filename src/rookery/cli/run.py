@@ -7,8 +7,8 @@ from typing import Annotated, Any, Optional
 import typer
 
 from rookery.cli import session
-from rookery.cli.complete import complete_compute, complete_experiment
-from rookery.cli.pairs import parse_pairs
+from rookery.cli.complete import complete_compute, complete_environment, complete_experiment
+from rookery.cli.pairs import parse_pairs, parse_secrets
 from rookery.cli.session import AsJson, InWorkspace
 from rookery.cli.submission import Request, build_config, print_plan, source_and_script
 from rookery.cli.terminal import next_step, note, print_json, say
@@ -57,9 +57,26 @@ def run(
     python: Annotated[
         Optional[str], typer.Option("--python", metavar="PATH", help="The interpreter to run it with.")
     ] = None,
+    env: Annotated[
+        Optional[str],
+        typer.Option(
+            "--env",
+            metavar="FILE|NAME",
+            help="Its software: a conda YAML, requirements, a pyproject.toml, a lock file, or a name.",
+            autocompletion=complete_environment,
+        ),
+    ] = None,
     env_var: Annotated[
         Optional[list[str]],
         typer.Option("--env-var", metavar="KEY=VALUE", help="A variable for the run; repeat for several."),
+    ] = None,
+    secret: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            "--secret",
+            metavar="KEY[=VALUE]",
+            help="A variable that is never shown; without a value it is taken from here. Repeat for several.",
+        ),
     ] = None,
     tag: Annotated[
         Optional[list[str]], typer.Option("--tag", metavar="KEY=VALUE", help="A tag; repeat for several.")
@@ -76,6 +93,10 @@ def run(
     """Runs a script. Everything after SCRIPT belongs to the script; Rookery's own options come before it."""
     if bool(script) == bool(command):
         raise typer.BadParameter("Give a SCRIPT, or a shell line with --command, and not both.")
+    if env and python:
+        raise typer.BadParameter(
+            "Give --env or --python, and not both: --python names an interpreter that is used as it is."
+        )
     folder, inside = source_and_script(script, source)
     request = Request(
         folder=folder,
@@ -86,7 +107,9 @@ def run(
         experiment=experiment,
         name=name,
         python=python,
+        env=env,
         variables=parse_pairs("--env-var", env_var),
+        secrets=parse_secrets("--secret", secret),
         tags=parse_pairs("--tag", tag),
         max_seconds=max_seconds,
     )

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Optional
 
 from rookery.cli import session
+from rookery.cli.environment_choice import choose_environment
 from rookery.cli.fields import field as print_field
 from rookery.cli.fields import heading
 from rookery.cli.table import Column, print_table
@@ -31,7 +32,9 @@ class Request:
     experiment: Optional[str] = None
     name: Optional[str] = None
     python: Optional[str] = None
+    env: Optional[str] = None
     variables: dict[str, str] = field(default_factory=dict)
+    secrets: dict[str, str] = field(default_factory=dict, repr=False)
     tags: dict[str, str] = field(default_factory=dict)
     max_seconds: Optional[int] = None
 
@@ -77,8 +80,9 @@ def source_and_script(script: Optional[str], source: Optional[str]) -> tuple[str
 def build_config(request: Request) -> Any:
     """The SDK's ScriptRunConfig for it."""
     from rookery.sdk import Environment, ScriptRunConfig
+    from rookery.sdk.secret import Secret
 
-    environment = None
+    environment = choose_environment(request.env) if request.env else None
     if request.python:
         environment = Environment("user-managed")
         environment.python.user_managed_dependencies = True
@@ -93,8 +97,9 @@ def build_config(request: Request) -> Any:
         environment=environment,
         **limits,
     )
-    if request.variables:
-        config.run_config.environment_variables = dict(request.variables)
+    if request.variables or request.secrets:
+        secrets = {key: Secret(value) for key, value in request.secrets.items()}
+        config.run_config.environment_variables = {**request.variables, **secrets}
     return config
 
 
@@ -114,7 +119,7 @@ def print_plan(request: Request) -> None:
     print_field("name", spec["display_name"])
     print_field("command", describe_command(spec))
     print_field("compute", f"{spec['compute']}, {spec['node_count']} node, {spec['processes_per_node']} process")
-    print_field("environment", f"{spec['environment']['name']} ({spec['environment']['python'] or sys.executable})")
+    print_field("environment", _describe_environment(spec["environment"]))
     print_field("variables", ", ".join(f"{k}={v}" for k, v in spec["variables"].items()))
     print_field("tags", ", ".join(f"{k}={v}" for k, v in spec["tags"].items()))
     print_field("time limit", duration(spec["max_duration_s"]) if spec["max_duration_s"] else "none")
@@ -122,6 +127,14 @@ def print_plan(request: Request) -> None:
     heading(f"Snapshot: {len(files)} files, {size(total)}")
     print_table((Column("FILE"), Column("SIZE", right=True)), [(f["path"], size(f["size"])) for f in files], indent=2)
     next_step("the same command without --dry-run")
+
+
+def _describe_environment(environment: dict[str, Any]) -> str:
+    if environment["conda"] is None or environment["user_managed"]:
+        return f"{environment['name']} ({environment['python'] or sys.executable})"
+    listed = environment["conda"].get("dependencies") or []
+    texts = [text for one in listed for text in (one.get("pip") or [] if isinstance(one, dict) else [one])]
+    return f"{environment['name']}: {', '.join(map(str, texts))}"
 
 
 def _spec(request: Request) -> Any:

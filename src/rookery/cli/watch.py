@@ -12,6 +12,7 @@ from rookery.cli.follow import follow
 from rookery.cli.show import cause_block
 from rookery.cli.terminal import clean, is_terminal, next_step, note, paint, print_json
 from rookery.cli.words import between
+from rookery.spec.logs import BUILD_LOG
 
 __all__ = ["exit_code", "watch"]
 
@@ -34,8 +35,11 @@ def watch(client: Any, run: dict[str, Any]) -> int:
         ended = follow(client, run_id, printer.log, printer.status)
     except KeyboardInterrupt:
         printer.forget()
+        printer.end_build()
         _say_it_goes_on(run_id)
         return INTERRUPTED
+    finally:
+        printer.end_build()
     code = exit_code(ended)
     if as_json:
         print_json({"event": "end", "run": ended, "exit_code": code}, line=True)
@@ -47,11 +51,16 @@ def watch(client: Any, run: dict[str, Any]) -> int:
 
 
 def exit_code(run: dict[str, Any]) -> int:
-    """0 for Completed; for Failed the exit code of the rank that failed where there is one; else 1."""
+    """0 for Completed; for Failed the exit code of the rank that failed, or as shells have it 128 and the number of the
+    signal that ended it; else 1."""
     if run["status"] == "Completed":
         return 0
-    code = (run["error"] or {}).get("exit_code") if run["status"] == "Failed" else None
-    return code if isinstance(code, int) and 0 < code < 256 else 1
+    error = (run["error"] or {}) if run["status"] == "Failed" else {}
+    code = error.get("exit_code")
+    if isinstance(code, int) and 0 < code < 256:
+        return code
+    number = getattr(signal, str(error.get("signal")), None)
+    return 128 + int(number) if isinstance(number, signal.Signals) else 1
 
 
 class _Printer:
@@ -63,12 +72,17 @@ class _Printer:
         self._at_line_start = True
         self._lock = threading.Lock()
         self._timer: Optional[threading.Timer] = None
+        self._build: Any = None  # while the environment's build log is shown
 
     def log(self, name: str, data: bytes) -> None:
         if session.current().json:
             text = data.decode("utf-8", "replace")
             print_json({"event": "log", "run": self._run_id, "name": name, "text": text}, line=True)
             return
+        if name == BUILD_LOG:
+            self._log_of_build(data)
+            return
+        self.end_build()
         with self._lock:
             sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()
@@ -79,12 +93,29 @@ class _Printer:
             print_json({"event": "status", **data}, line=True)
             return
         self.forget()
+        if data["status"] not in ("Starting", "Preparing"):
+            self.end_build()
         text = data["status"] + (f": {clean(data['reason'])}" if data.get("reason") else "")
         if data["status"] in _UNSAID or text == self._said:
             return
         self._timer = threading.Timer(PATIENCE_S, self._say, [text])
         self._timer.daemon = True
         self._timer.start()
+
+    def _log_of_build(self, data: bytes) -> None:
+        """To stderr, with a bar on a terminal: stdout is the script's, whether its environment was there or not."""
+        from rookery.sdk.build_output import BuildOutput
+
+        with self._lock:
+            if self._build is None:
+                self._build = BuildOutput(sys.stderr)
+            self._build.take(data)
+
+    def end_build(self) -> None:
+        with self._lock:
+            build, self._build = self._build, None
+        if build is not None:
+            build.close()
 
     def forget(self) -> None:
         """Drops a line that was about to be said: the run has moved on."""
@@ -103,7 +134,10 @@ class _Printer:
         with self._lock:
             self._said = text
             self.finish()
-            note(text)
+            if self._build is not None:
+                self._build.aside(text + "\n")
+            else:
+                note(text)
 
 
 def _say_how_it_ended(run: dict[str, Any]) -> None:

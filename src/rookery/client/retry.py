@@ -11,10 +11,12 @@ __all__ = ["may_repeat"]
 _REPEATABLE_METHODS = frozenset(["GET", "HEAD", "PUT", "PATCH", "DELETE"])
 
 # POSTs whose repetition has the same effect as the first: a run is known by its run_id, content and snapshots
-# by their hash, to cancel twice is to cancel once, a second token or link of an artifact harms nobody. What
-# appends (records), what numbers (models) and what is refused the second time (status) is not here.
+# by their hash, to cancel twice is to cancel once, a second token or link of an artifact harms nobody, the same
+# environment is the same version and joins the same build. What appends (records), what numbers (models) and what is
+# refused the second time (status) is not here.
 _REPEATABLE_POSTS = re.compile(
-    r"/(runs|snapshots|tokens|content/missing|content/pack|runs/[^/]+/cancel|runs/[^/]+/artifacts|keeper/stop)\Z"
+    r"/(runs|snapshots|tokens|content/missing|content/pack|runs/[^/]+/cancel|runs/[^/]+/artifacts|keeper/stop"
+    r"|environments|environments/builds|environments/prepared|environments/[^/]+/labels)\Z"
 )
 
 

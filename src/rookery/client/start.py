@@ -65,11 +65,15 @@ def ensure_keeper(root: str) -> Endpoint:
 
 
 def find_keeper(root: str) -> Optional[Endpoint]:
-    """What keeper.json says, None when there is none that can be read. It may be stale: only connecting
-    tells."""
+    """What keeper.json says, None when there is none that can be read. It may be stale: only connecting tells.
+
+    One that names another folder came along with a copy of that folder: its keeper is not ours.
+    """
     try:
         with open(WorkspacePaths(os.path.realpath(root)).endpoint, encoding="utf-8") as f:
             data = json.load(f)
+        if not _is_same_folder(str(data.get("root", root)), root):
+            return None
         return Endpoint(
             socket=str(data["socket"]),
             pid=int(data["pid"]),
@@ -80,6 +84,13 @@ def find_keeper(root: str) -> Optional[Endpoint]:
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def _is_same_folder(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False  # it has moved away, and its keeper with it
 
 
 def reach_keeper(root: str, start: bool = True) -> http.client.HTTPConnection:

@@ -21,7 +21,7 @@ def check_feasible(spec: RunSpec, computes: Computes, engine: Engine) -> None:
     if spec.node_count > largest:
         raise ComputeError(_too_many(spec, largest))
     engine.check(spec.node_count, cluster)
-    if spec.launcher != "none":
+    if spec.launcher not in ("none", "per_node"):  # per_node is what several nodes without a framework are
         raise UnsupportedError(
             f"Distributed runs (launcher '{spec.launcher}') come in a later version of Rookery. "
             "Submit without distributed_job_config."

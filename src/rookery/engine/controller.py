@@ -13,6 +13,7 @@ from rookery.engine.agents import AgentDesk
 from rookery.engine.checks import check_feasible
 from rookery.engine.compute import Computes
 from rookery.engine.engines import Death, EmbeddedEngine, Engine
+from rookery.engine.holds import Holds
 from rookery.engine.live import Live, LiveRuns
 from rookery.engine.loop import Loop
 from rookery.engine.performer import Performer
@@ -62,12 +63,14 @@ class Controller:
         self._loop = Loop(self._tick)
         self._computes = Computes(record, self._engine, get_setting("local_slots", paths.root))
         jobs = self._jobs = JobMaker(record, paths, self._engine, ensure_payload)
+        self._holds = Holds()
         self._runs = LiveRuns(record, lambda live, action: self._performer.do(live, action))
         self._performer = Performer(
             record,
             self._computes,
             self._engine,
             jobs,
+            self._holds,
             follow_up=self._follow_up,
             post=self._loop.post,
             get_live=self._runs.get,
@@ -126,7 +129,11 @@ class Controller:
     # -- agents ----------------------------------------------------------------------------------------------
 
     def agent_hello(self, run_id: str, attempt: int, node: int, body: dict[str, Any]) -> dict[str, Any]:
-        return self._desk.hello(run_id, attempt, node)
+        told = self._desk.hello(run_id, attempt, node)
+        live = self._runs.get(run_id)
+        if live is not None:
+            self._holds.take_for_agent(run_id, live.state.built, node, body)
+        return told
 
     def agent_running(self, run_id: str, attempt: int, node: int, body: dict[str, Any]) -> None:
         self._desk.running(run_id, attempt, node)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -17,9 +18,11 @@ from rookery.spec.job import Job, KeeperAddress, RankJob
 from rookery.spec.logs import driver_log_name
 from rookery.spec.paths import NodePaths, WorkspacePaths
 from rookery.spec.plain import from_plain, to_plain
-from rookery.spec.run import RunKind, RunSpec
+from rookery.spec.run import MASK, RunKind, RunSpec
 
-__all__ = ["JobLimits", "as_finisher", "make_job", "read_job", "write_job"]
+__all__ = ["JobLimits", "as_finisher", "make_job", "mask_job", "read_job", "write_job"]
+
+log = logging.getLogger(__name__)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,6 +80,9 @@ def make_job(
         heartbeat_s=limits.heartbeat_s,
         keep_work=limits.keep_work,
         socket=socket,
+        container=dataclasses.replace(built.container, gpus=built.container.gpus and bool(grant.gpus))
+        if built.container
+        else None,
     )
 
 
@@ -105,6 +111,19 @@ def read_job(node_paths: NodePaths) -> Optional[Job]:
             return from_plain(Job, json.load(f))
     except (OSError, ValueError, RookeryError):
         return None
+
+
+def mask_job(node_paths: NodePaths, names: Sequence[str]) -> None:
+    """Take the values of secret variables out of a job.json that nobody will run by any more."""
+    job = read_job(node_paths)
+    if job is None:
+        return
+    masks = dict.fromkeys(names, MASK)
+    ranks = tuple(dataclasses.replace(rank, variables={**rank.variables, **masks}) for rank in job.ranks)
+    try:
+        write_job(node_paths, dataclasses.replace(job, ranks=ranks))
+    except OSError as error:
+        log.warning("Secret values could not be taken out of %s: %s", node_paths.job, error)
 
 
 def _rank_job(

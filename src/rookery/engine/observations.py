@@ -17,6 +17,7 @@ __all__ = [
     "CancelRequested",
     "EnvironmentBuilding",
     "EnvironmentFailed",
+    "EnvironmentGone",
     "EnvironmentReady",
     "HeardAgain",
     "NodesGranted",
@@ -54,6 +55,11 @@ class EnvironmentBuilding(Observation):
     """Its environment is not at hand: it is being built or checked now."""
 
     reason: str
+
+
+@dataclass(frozen=True)
+class EnvironmentGone(Observation):
+    """Its environment was there and has been removed while nobody held it (no keeper was up)."""
 
 
 @dataclass(frozen=True)

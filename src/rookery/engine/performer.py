@@ -12,6 +12,7 @@ from rookery.engine import actions as act
 from rookery.engine import observations as obs
 from rookery.engine.compute import Computes
 from rookery.engine.engines.base import Engine, Place
+from rookery.engine.holds import Holds
 from rookery.engine.jobs import as_finisher, read_job, write_job
 from rookery.engine.live import Live
 from rookery.engine.placement import JobMaker
@@ -46,14 +47,15 @@ class Performer:
         computes: Computes,
         engine: Engine,
         jobs: JobMaker,
+        holds: Holds,
         follow_up: Tell,
         post: Callable[[Callable[[], Any]], None],
         get_live: Callable[[str], Optional[Live]],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._record, self._computes, self._engine, self._jobs = record, computes, engine, jobs
-        self._follow_up, self._get_live, self._clock = follow_up, get_live, clock
-        self._preparing = Preparing(record, jobs, follow_up, post)
+        self._holds, self._follow_up, self._get_live, self._clock = holds, follow_up, get_live, clock
+        self._preparing = Preparing(record, jobs, holds, follow_up, post)
 
     def stop(self) -> None:
         self._preparing.stop()
@@ -67,6 +69,9 @@ class Performer:
         self._preparing.want(live)
 
     def _enqueue(self, live: Live, _action: act.Enqueue) -> None:
+        if not self._holds.take(live.run_id, live.state.built):
+            self._follow_up(live.run_id, obs.EnvironmentGone())
+            return
         nested = live.spec.compute == LOCAL and any(True for _ in self._holding_parents(live.run_id))
         try:
             self._computes.ask(live.spec.compute, Request(live.run_id, live.spec.node_count, nested))
@@ -128,6 +133,7 @@ class Performer:
             self._follow_up(live.run_id, obs.AgentsPlaced(attempt))
 
     def _adopt_agents(self, live: Live, action: act.AdoptAgents) -> None:
+        self._holds.take(live.run_id, live.state.built)
         if live.state.holding:
             self._computes.retake(live.spec.compute, live.run_id, live.state.grants)
         places = [self._jobs.place(live, i) for i, n in enumerate(live.state.nodes) if n.phase != NodePhase.SHIPPED]
@@ -183,6 +189,7 @@ class Performer:
     def _end(self, live: Live, _action: act.End) -> None:
         self._computes.release(live.run_id)
         if live.spec.kind != RunKind.CHILD:
+            self._holds.let_go(live.run_id, live.state.built)
             self._jobs.forget(live)
             self.give_out_nodes()
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, Optional
 
 from rookery.engine.engines.base import Engine, Place
-from rookery.engine.jobs import JobLimits, make_job, read_job
+from rookery.engine.jobs import JobLimits, make_job, mask_job, read_job
 from rookery.engine.live import Live
 from rookery.engine.runtime import agent_socket
 from rookery.engine.variables import Surroundings
@@ -86,10 +86,13 @@ class JobMaker:
         )
 
     def forget(self, live: Live) -> None:
-        """Take away the sockets of a run that has ended; an agent that was killed could not."""
+        """Take away what a run that has ended leaves: sockets (an agent that was killed could not), and secret values in
+        job files."""
         for node in range(len(live.state.nodes)):
             with contextlib.suppress(OSError, RookeryError):
                 os.unlink(agent_socket(self.place(live, node).root))
+            for attempt in range(1, live.state.attempt + 1) if live.spec.secrets else ():
+                mask_job(self._paths.attempt(live.run_id, attempt).node(node), live.spec.secrets)
 
     def _surroundings(self, spec: RunSpec) -> Surroundings:
         capacity = self._engine.capacity()
@@ -102,6 +105,7 @@ class JobMaker:
             payload=self._payload,
             inherited=os.environ,
             has_gpus=bool(capacity and capacity.gpus),
+            secrets=self._record.secrets.of_run(spec.run_id) if spec.secrets else {},
         )
 
     def _identity(self) -> dict[str, Any]:

@@ -10,11 +10,12 @@ from typing import Any
 
 from rookery import environments
 from rookery.engine import observations as obs
+from rookery.engine.build_logs import BuildLogs
+from rookery.engine.holds import Holds
 from rookery.engine.live import Live
 from rookery.engine.placement import JobMaker
 from rookery.engine.verdict import environment_cause
 from rookery.errors import RookeryError
-from rookery.spec.logs import BUILD_LOG
 from rookery.spec.plain import to_plain
 
 __all__ = ["Preparing"]
@@ -35,11 +36,13 @@ class Preparing:
         self,
         record: Any,
         jobs: JobMaker,
+        holds: Holds,
         follow_up: Callable[[str, obs.Observation], None],
         post: Callable[[Callable[[], Any]], None],
     ) -> None:
-        self._record, self._jobs, self._follow_up, self._post = record, jobs, follow_up, post
+        self._record, self._jobs, self._holds, self._follow_up, self._post = record, jobs, holds, follow_up, post
         self._groups: dict[str, list[Live]] = {}
+        self._logs: dict[str, BuildLogs] = {}
         self._workers = ThreadPoolExecutor(max_workers=4, thread_name_prefix="rookery-prepare")
 
     def stop(self) -> None:
@@ -48,6 +51,8 @@ class Preparing:
     def want(self, live: Live) -> None:
         """Answered by EnvironmentReady or EnvironmentFailed; at once when everything is at hand."""
         built = environments.prepared(live.spec.environment)
+        if built and not self._holds.take(live.run_id, built):
+            built = None  # removed in this very moment
         if built and self._jobs.has_payload() and PAYLOAD not in self._groups:
             self._follow_up(live.run_id, obs.EnvironmentReady(built))
             return
@@ -57,6 +62,8 @@ class Preparing:
         key = PAYLOAD if built else json.dumps(to_plain(live.spec.environment), sort_keys=True)
         group = self._groups.setdefault(key, [])
         group.append(live)
+        if key != PAYLOAD:
+            self._logs.setdefault(key, BuildLogs(self._record)).add(live.run_id)
         if len(group) == 1:
             self._workers.submit(self._prepare, key, live)
 
@@ -65,24 +72,24 @@ class Preparing:
         spec, words = first.spec.environment, ""
         try:
             if key != PAYLOAD:
-                environments.prepare(spec, lambda data: self._append_build_log(first.run_id, data))
+                environments.prepare(spec, self._logs[key], record=self._record)
             self._jobs.get_payload()
         except RookeryError as error:
             words = error.message
         except Exception as error:
             log.exception("Environment %s could not be prepared", spec.name)
             words = f"Environment '{spec.name}' could not be prepared: {error!r}."
+        if key != PAYLOAD:
+            self._logs[key].close()
         self._post(lambda: self._done(key, words))
 
     def _done(self, key: str, problem: str) -> None:
+        self._logs.pop(key, None)
         for live in self._groups.pop(key, []):
             built = None if problem else environments.prepared(live.spec.environment)
-            if built is not None:
+            if built is not None and self._holds.take(live.run_id, built):
                 self._follow_up(live.run_id, obs.EnvironmentReady(built))
             elif problem:
                 self._follow_up(live.run_id, obs.EnvironmentFailed(environment_cause(problem)))
             else:
-                self.want(live)  # the interpreter was changed in this very moment
-
-    def _append_build_log(self, run_id: str, data: bytes) -> None:
-        self._record.logs.append(run_id, BUILD_LOG, self._record.logs.size(run_id, BUILD_LOG), data)
+                self.want(live)  # the interpreter was changed, or the environment removed, in this very moment

@@ -90,6 +90,13 @@ def _environment_ready(s: RunState, seen: obs.EnvironmentReady) -> Step:
     return s, (*warnings, act.Enqueue())
 
 
+def _environment_gone(s: RunState, _seen: obs.EnvironmentGone) -> Step:
+    if not _wants_nodes(s):
+        return s, ()
+    s = replace(s, status=RunStatus.STARTING, reason="its environment was removed and is looked at again", built=None)
+    return s, (act.LeaveQueue(), act.PrepareEnvironment())
+
+
 def _environment_failed(s: RunState, seen: obs.EnvironmentFailed) -> Step:
     if s.status not in (RunStatus.STARTING, RunStatus.PREPARING):
         return s, ()
@@ -340,6 +347,7 @@ _STEPS: dict[type, Callable[[RunState, Any], Step]] = {
     obs.Recovered: _recovered,
     obs.EnvironmentBuilding: _environment_building,
     obs.EnvironmentReady: _environment_ready,
+    obs.EnvironmentGone: _environment_gone,
     obs.EnvironmentFailed: _environment_failed,
     obs.Waiting: _waiting,
     obs.Scaling: _scaling,

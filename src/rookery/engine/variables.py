@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from rookery.engine.outcome import Grant
@@ -30,6 +30,7 @@ class Surroundings:
     payload: str
     inherited: Mapping[str, str]  # the environment that agents inherit from the keeper
     has_gpus: bool = False
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)  # values of the variables that the spec masks
 
 
 def rank_variables(
@@ -46,12 +47,14 @@ def rank_variables(
 ) -> dict[str, str]:
     """Everything that is set for one rank, ours last: a user's variable cannot break the way back to the
     agent."""
-    given = {**built.variables, **spec.environment.variables, **spec.variables}
+    given = {**built.variables, **spec.environment.variables, **spec.variables, **around.secrets}
     variables = dict(given)
-    variables["PATH"] = _join(built.bin_dir, given.get("PATH", around.inherited.get("PATH", os.defpath)))
-    variables["PYTHONPATH"] = _join(
-        os.path.join(around.payload, "first") if around.payload else "", _python_path(given, around)
-    )
+    first = os.path.join(around.payload, "first") if around.payload else ""
+    if built.container:  # an image has paths of its own, which the agent puts behind ours
+        variables["PYTHONPATH"] = _join(first, given.get("PYTHONPATH", ""))
+    else:
+        variables["PATH"] = _join(built.bin_dir, given.get("PATH", around.inherited.get("PATH", os.defpath)))
+        variables["PYTHONPATH"] = _join(first, _python_path(given, around))
     variables.setdefault("PYTHONUNBUFFERED", "1")
     threads = str(max(1, len(grant.cpus) // max(1, spec.processes_per_node)))
     if grant.cpus:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Optional
 
 from sqlalchemy import Connection, insert, select, update
 
-from rookery.errors import ArtifactNotFoundError
+from rookery.errors import ArtifactNotFoundError, ModelNotFoundError
 from rookery.record.clock import utc_now
 from rookery.record.content import require_content
-from rookery.record.database import Database
+from rookery.record.database import Database, Tx
 from rookery.record.events import write_event
 from rookery.record.run_rows import run_row
 from rookery.record.schema import artifacts
@@ -30,18 +31,14 @@ class Artifacts:
         Raises:
             ArtifactNotFoundError: the content is not stored.
         """
-        name = check_artifact_name(name)
+        return self.link_many(run_id, [(name, sha256)])[0]
+
+    def link_many(self, run_id: str, links: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
+        """The same for several (name, sha256): all of them, or none."""
+        checked = [(check_artifact_name(name), sha256) for name, sha256 in links]
         with self._db.write() as tx:
             run_row(tx.conn, run_id)
-            size = require_content(tx.conn, sha256)
-            key = (artifacts.c.run_id == run_id, artifacts.c.name == name)
-            values = {"sha256": sha256, "size": size, "modified_utc": utc_now()}
-            if tx.conn.execute(select(artifacts.c.sha256).where(*key)).first() is None:
-                tx.conn.execute(insert(artifacts).values(run_id=run_id, name=name, **values))
-            else:
-                tx.conn.execute(update(artifacts).where(*key).values(**values))
-            write_event(tx, run_id, "artifact", {"run": run_id, "name": name, "size": size}, name)
-        return {"name": name, **values}
+            return [_link(tx, run_id, name, sha256) for name, sha256 in checked]
 
     def find(self, run_id: str, name: str) -> Optional[dict[str, Any]]:
         """The artifact, or None."""
@@ -71,22 +68,34 @@ class Artifacts:
             return [_plain(row) for row in rows if row.name.startswith(prefix)]
 
 
+def _link(tx: Tx, run_id: str, name: str, sha256: str) -> dict[str, Any]:
+    size = require_content(tx.conn, sha256)
+    key = (artifacts.c.run_id == run_id, artifacts.c.name == name)
+    values = {"sha256": sha256, "size": size, "modified_utc": utc_now()}
+    if tx.conn.execute(select(artifacts.c.sha256).where(*key)).first() is None:
+        tx.conn.execute(insert(artifacts).values(run_id=run_id, name=name, **values))
+    else:
+        tx.conn.execute(update(artifacts).where(*key).values(**values))
+    write_event(tx, run_id, "artifact", {"run": run_id, "name": name, "size": size}, name)
+    return {"name": name, **values}
+
+
 def artifacts_below(conn: Connection, run_id: str, path: str) -> tuple[list[dict[str, Any]], bool]:
-    """(files with paths relative to `path`, whether it is a folder); a single file's path is its base name."""
+    """(files, whether it is a folder). Their paths begin with the last part of `path`: a folder keeps its own name."""
     query = select(artifacts).where(artifacts.c.run_id == run_id).order_by(artifacts.c.name)
     rows = conn.execute(query).all()
     for row in rows:
         if row.name == path:
             return [{"path": path.rpartition("/")[2], "sha256": row.sha256, "size": row.size}], False
-    folder = path + "/"
+    above = len(path) - len(path.rpartition("/")[2])
     found = [
-        {"path": row.name[len(folder) :], "sha256": row.sha256, "size": row.size}
+        {"path": row.name[above:], "sha256": row.sha256, "size": row.size}
         for row in rows
-        if row.name.startswith(folder)
+        if row.name.startswith(path + "/")
     ]
     if not found:
         known = ", ".join(row.name for row in rows[:SHOWN]) or "none"
-        raise ArtifactNotFoundError(f"Run '{run_id}' has no file or folder '{path}'. Known: {known}.")
+        raise ModelNotFoundError(f"Run '{run_id}' has no file or folder '{path}' to register. Known: {known}.")
     return found, True
 
 

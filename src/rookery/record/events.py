@@ -25,13 +25,17 @@ class Events:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def after(self, seq: int, run_id: Optional[str] = None, limit: int = PAGE) -> tuple[list[dict[str, Any]], bool]:
+    def after(
+        self, seq: int, run_id: Optional[str] = None, limit: int = PAGE, kinds: Sequence[str] = ()
+    ) -> tuple[list[dict[str, Any]], bool]:
         """(rows with a larger number, whether the run is over). Both are of the same moment, so `[]` and True
         means: that was all.
         """
         query = select(events).where(events.c.seq > seq).order_by(events.c.seq).limit(limit)
         if run_id is not None:
             query = query.where(events.c.run_id == run_id)
+        if kinds:
+            query = query.where(events.c.kind.in_(kinds))
         with self._db.read() as conn:
             rows = [dict(row._mapping) for row in conn.execute(query)]
             if run_id is None or rows:

@@ -13,6 +13,7 @@ from rookery.record.records import apply_records, check_records
 from rookery.record.run_rows import run_row
 from rookery.record.schema import journals
 from rookery.record.text import clean_name
+from rookery.spec.status import TERMINAL
 
 __all__ = ["Journals"]
 
@@ -83,5 +84,10 @@ class Journals:
         """Records that come from outside a run, without a journal: all are well formed, or none is stored."""
         checked = check_records(records)
         with self._db.write() as tx:
-            run_row(tx.conn, run_id)
+            row = run_row(tx.conn, run_id)
+            if row.status in TERMINAL and any(record[0] == "c" for record in checked):
+                # Nothing would ever end it: a child ends with its parent.
+                raise ConflictError(
+                    f"Run '{run_id}' is {row.status}: it can have no more children. Start a run for them, or end it later."
+                )
             apply_records(tx, run_id, (), checked)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import Any, Optional
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from rookery.errors import ModelError, ModelNotFoundError
+from rookery.errors import ConflictError, ModelError, ModelNotFoundError
 from rookery.record.artifacts import artifacts_below
 from rookery.record.clock import utc_now
 from rookery.record.content import require_content
@@ -112,10 +113,17 @@ class Models:
         with self._db.write() as tx:
             row = _find(tx.conn, name, version)
             gone = set(body.get("remove_tags") or [])
+            properties = clean_map(body.get("properties") or {}, "properties")
+            for key, value in properties.items():
+                if row.properties.get(key, value) != value:
+                    raise ConflictError(
+                        f"Property '{key}' of model {name}:{version} is {row.properties[key]!r} already and properties are "
+                        "written once. Use a tag for what changes."
+                    )
             tags = {**row.tags, **clean_map(body.get("tags") or {}, "tags")}
             values: dict[str, Any] = {
                 "tags": {k: v for k, v in tags.items() if k not in gone},
-                "properties": {**row.properties, **clean_map(body.get("properties") or {}, "properties")},
+                "properties": {**row.properties, **properties},
                 "facts": {**row.facts, **{key: body[key] for key in CHANGEABLE if body.get(key) is not None}},
             }
             if body.get("framework") is not None:
@@ -172,7 +180,10 @@ def _find(conn: Connection, name: str, version: Optional[int]) -> Any:
     row = conn.execute(query if version is None else query.where(models.c.version == version)).first()
     if row is None:
         what = f"'{name:.255}'" if version is None else f"'{name:.255}' version {version}"
-        raise ModelNotFoundError(f"Model {what} does not exist. List them with `rookery models`.")
+        known = [known for (known,) in conn.execute(select(models.c.name).distinct())]
+        near = difflib.get_close_matches(name, known, 1)
+        hint = f"Did you mean '{near[0]}'? " if near and near[0] != name else ""
+        raise ModelNotFoundError(f"Model {what} does not exist. {hint}List them with `rookery models list`.")
     return row
 
 

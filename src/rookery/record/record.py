@@ -6,9 +6,11 @@ import os
 
 from rookery.record.artifacts import Artifacts
 from rookery.record.bell import Bell
+from rookery.record.builds import EnvironmentBuilds
 from rookery.record.compute import ComputeTargets
 from rookery.record.content import Content
 from rookery.record.database import Database
+from rookery.record.environments import Environments
 from rookery.record.events import Events
 from rookery.record.experiments import Experiments
 from rookery.record.facts import WorkspaceFacts
@@ -18,10 +20,12 @@ from rookery.record.metrics import Metrics
 from rookery.record.models import Models
 from rookery.record.runs import Runs
 from rookery.record.samples import Samples
+from rookery.record.secrets import Secrets
 from rookery.record.snapshots import Snapshots
 from rookery.record.storage import storage_errors
 from rookery.record.tokens import Tokens, read_or_make
 from rookery.record.upgrade import upgrade
+from rookery.record.wheels import Wheels
 from rookery.settings import get_setting
 from rookery.spec.paths import WorkspacePaths
 
@@ -54,12 +58,16 @@ class Record:
         self.tokens = Tokens(self._secret, owner_token, get_setting("run_token_hours", paths.root))
         self.facts = WorkspaceFacts(self.database)
         self.experiments = Experiments(self.database)
-        self.runs = Runs(self.database)
+        self.secrets = Secrets(self.database, self._secret)
+        self.environments = Environments(self.database, self.secrets)
+        self.builds = EnvironmentBuilds(self.database, paths)
+        self.runs = Runs(self.database, self.environments, self.secrets)
         self.events = Events(self.database)
         self.journals = Journals(self.database)
         self.metrics = Metrics(self.database)
         self.logs = Logs(self.database, paths)
         self.content = Content(self.database, paths.content, get_setting("artifact_root", paths.root))
+        self.wheels = Wheels(self.content, paths)
         self.artifacts = Artifacts(self.database)
         self.snapshots = Snapshots(self.database)
         self.models = Models(self.database)

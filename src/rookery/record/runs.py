@@ -6,8 +6,9 @@ from typing import Any, Optional
 
 from sqlalchemy import select, update
 
-from rookery.errors import ConflictError
-from rookery.record.database import Database
+from rookery.errors import ConflictError, RunConfigError
+from rookery.record.database import Database, Tx
+from rookery.record.environments import Environments
 from rookery.record.run_queries import RunFilter, children_of, is_within, page_of_runs
 from rookery.record.run_rows import load_run, plain_runs, run_columns, run_row
 from rookery.record.run_steps import (
@@ -21,6 +22,7 @@ from rookery.record.run_steps import (
     set_status,
 )
 from rookery.record.schema import runs
+from rookery.record.secrets import Secrets, run_owner
 from rookery.spec.plain import to_plain
 from rookery.spec.run import RunSpec
 from rookery.spec.status import ACTIVE, RunStatus
@@ -31,25 +33,48 @@ __all__ = ["Runs"]
 class Runs:
     """Promises: every change is one transaction with its event row; a terminal status is never left."""
 
-    def __init__(self, db: Database) -> None:
-        self._db = db
+    def __init__(self, db: Database, environments: Environments, secrets: Secrets) -> None:
+        self._db, self._environments, self._secrets = db, environments, secrets
 
-    def create(self, spec: RunSpec, submitted_by: str) -> tuple[dict[str, Any], bool]:
+    def create(
+        self, spec: RunSpec, submitted_by: str, secret_values: Optional[dict[str, str]] = None
+    ) -> tuple[dict[str, Any], bool]:
         """(the Run, whether it is new). The same id with the same spec again returns what is there.
+
+        secret_values: of the variables that `spec.secrets` names. One that is not given is taken from the registered
+        environment of the run.
 
         Raises:
             ConflictError: the id is taken by a run with another spec.
+            RunConfigError: a secret variable has no value.
             RunNotFoundError: the parent does not exist.
         """
         with self._db.write() as tx:
             existing = tx.conn.execute(select(runs.c.spec).where(runs.c.id == spec.run_id)).first()
             if existing is None:
                 create_run(tx, spec, submitted_by)
+                self._keep_secrets(tx, spec, secret_values or {})
             elif existing.spec != to_plain(spec):
                 raise ConflictError(
                     f"Run '{spec.run_id}' exists already with another specification. Choose another run id."
                 )
             return load_run(tx.conn, spec.run_id), existing is None
+
+    def _keep_secrets(self, tx: Tx, spec: RunSpec, given: dict[str, str]) -> None:
+        others = [name for name in given if name not in spec.secrets]
+        if others:
+            raise RunConfigError(f"A value was given for '{others[0]}', which is no secret variable of the run.")
+        if not spec.secrets:
+            return
+        software = spec.environment
+        values = {**self._environments.secret_values(tx.conn, software.name, software.version), **given}
+        missing = [name for name in spec.secrets if name not in values]
+        if missing:
+            raise RunConfigError(
+                f"The secret variable '{missing[0]}' has no value here. Set it again: "
+                f"environment_variables['{missing[0]}'] = Secret('…')."
+            )
+        self._secrets.write(tx, run_owner(spec.run_id), {name: values[name] for name in spec.secrets})
 
     def get(self, run_id: str) -> dict[str, Any]:
         with self._db.read() as conn:

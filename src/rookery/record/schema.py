@@ -28,6 +28,9 @@ __all__ = [
     "artifacts",
     "compute",
     "content",
+    "environment_builds",
+    "environment_labels",
+    "environments",
     "events",
     "experiments",
     "journals",
@@ -42,11 +45,12 @@ __all__ = [
     "run_tags",
     "runs",
     "samples",
+    "secrets",
     "snapshots",
     "workspace",
 ]
 
-SCHEMA_REVISION = "0001"
+SCHEMA_REVISION = "0002"
 
 metadata = MetaData(
     naming_convention={
@@ -285,4 +289,50 @@ samples = Table(
     Column("node", Integer, nullable=False),
     Column("data", JsonText, nullable=False),
     Index(None, "run_id", "id"),
+)
+
+environments = Table(
+    "environments",
+    metadata,
+    Column("seq", Serial, primary_key=True),
+    Column("name", String(255), nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("hash", String(64), nullable=False),  # of the definition, and of marks of its secrets
+    Column("definition", JsonText, nullable=False),
+    Column("created_utc", String(27), nullable=False),
+    Column("created_by", Text, nullable=False),
+    UniqueConstraint("name", "version"),
+    UniqueConstraint("name", "hash"),
+    sqlite_autoincrement=True,
+)
+
+environment_labels = Table(
+    "environment_labels",
+    metadata,
+    Column("name", String(255), primary_key=True),
+    Column("label", String(255), primary_key=True),
+    Column("version", Integer, nullable=False),
+)
+
+environment_builds = Table(
+    "environment_builds",
+    metadata,
+    Column("id", String(36), primary_key=True),
+    Column("key", String(64), nullable=False),  # of the specification; builds of one key are shared
+    Column("spec", JsonText, nullable=False),
+    Column("status", String(16), nullable=False),
+    Column("error", Text, nullable=False),
+    Column("built", JsonText),
+    Column("created_utc", String(27), nullable=False),
+    Column("ended_utc", String(27)),
+    Column("created_by", Text, nullable=False),
+    Index(None, "status"),
+)
+
+secrets = Table(
+    "secrets",
+    metadata,
+    Column("owner", String(600), primary_key=True),  # run/<id> or environment/<name>/<version>
+    Column("name", String(255), primary_key=True),
+    Column("sealed", LargeBinary, nullable=False),
 )

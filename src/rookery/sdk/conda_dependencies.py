@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Optional, Union
 
 from rookery.errors import UserError
-from rookery.sdk.yaml_text import dump_yaml, load_yaml
+from rookery.sdk.yaml_text import dump_yaml, load_yaml, read_text
 
 __all__ = [
     "CONDA_FILE_NAME",
@@ -232,8 +232,7 @@ class CondaDependencies:
 def _read_file(path: str) -> dict[str, Any]:
     if not os.path.isfile(path):
         raise FileNotFoundError(f"There is no conda file {path}. Give the path of a YAML file with 'dependencies:'.")
-    with open(path, encoding="utf-8") as f:
-        return _check(load_yaml(f.read(), path), path)
+    return _check(load_yaml(read_text(path), path), path)
 
 
 def _check(data: Any, where: str) -> dict[str, Any]:

@@ -9,6 +9,8 @@ import warnings
 from typing import Any, ClassVar, TypeVar
 
 from rookery.errors import UserError
+from rookery.sdk.secret import Secret, unmask_variables
+from rookery.spec.run import MASK
 
 __all__ = ["Element"]
 
@@ -90,6 +92,8 @@ class Element(metaclass=_ElementType):
         kind: Any = self._element_types.get(name)
         if value is None:
             return None
+        if name == "environment_variables" and isinstance(value, dict):
+            return unmask_variables(value)
         if name in self._element_maps and isinstance(value, dict):
             each: Any = self._element_maps[name]
             return {k: each.from_dict(v) for k, v in value.items()}
@@ -112,6 +116,8 @@ def _camel(name: str) -> str:
 def _plain(value: Any) -> Any:
     if isinstance(value, Element):
         return value.to_dict()
+    if isinstance(value, Secret):
+        return MASK
     if hasattr(value, "as_dict"):  # CondaDependencies
         return value.as_dict()
     if isinstance(value, enum.Enum):

@@ -1,14 +1,13 @@
-"""Environment: the software of a run, as a specification. Registering and building it is the next issue's
-work."""
+"""Environment: the software of a run, as a specification."""
 
 from __future__ import annotations
 
 import copy
 import json
 import os
-from typing import Any, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
-from rookery.errors import UnsupportedError, UserError
+from rookery.errors import EnvironmentBuildError, UnsupportedError, UserError
 from rookery.sdk.conda_dependencies import CondaDependencies
 from rookery.sdk.element import Element
 from rookery.sdk.environment_sections import (
@@ -18,13 +17,17 @@ from rookery.sdk.environment_sections import (
     RSection,
     SparkSection,
 )
+from rookery.sdk.yaml_text import read_text
+from rookery.spec.names import check_environment_name
 
-__all__ = ["Environment", "EnvironmentDefinition", "EnvironmentReference", "check_environment_name"]
+if TYPE_CHECKING:
+    from rookery.sdk.image_build import DockerImageDetails, ImageBuildDetails
+
+__all__ = ["Environment", "EnvironmentDefinition", "EnvironmentReference"]
 
 ENVIRONMENT_FILE = "azureml_environment.json"
 CONDA_FILE = "conda_dependencies.yml"
 DOCKERFILE = "BaseDockerfile"
-RESERVED_PREFIXES = ("azureml", "microsoft")
 
 
 class Environment(Element):
@@ -36,13 +39,14 @@ class Environment(Element):
         self.name = check_environment_name(name)
         self.version: Optional[str] = None
         self.asset_id: Optional[str] = None
-        self.environment_variables: dict[str, str] = {}
+        self.environment_variables: dict[str, Any] = {}
         self.python = PythonSection(**kwargs)
         self.docker = DockerSection(**kwargs)
         self.spark = SparkSection(**kwargs)
         self.databricks = DatabricksSection(**kwargs)
         self.r: Optional[RSection] = None
         self.inferencing_stack_version: Optional[str] = None
+        self._maps_to = ""
 
     def clone(self, new_name: str) -> Environment:
         """A copy to edit, without version, under a name of your own."""
@@ -50,6 +54,7 @@ class Environment(Element):
         made.name = check_environment_name(new_name, own=True)
         made.version = None
         made.asset_id = None
+        made._maps_to = ""
         return made
 
     def save_to_directory(self, path: str, overwrite: bool = False) -> None:
@@ -81,19 +86,17 @@ class Environment(Element):
             raise FileNotFoundError(
                 f"There is no {ENVIRONMENT_FILE} in {path}. Environment.save_to_directory writes one."
             )
-        with open(file_path, encoding="utf-8") as f:
-            try:
-                data = json.load(f)
-            except ValueError as error:
-                raise UserError(f"{file_path} is not valid JSON: {error}") from error
+        try:
+            data = json.loads(read_text(file_path))
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise UserError(f"{file_path} is not valid JSON: {error}") from error
         environment = Environment.from_dict(data)
         conda_path = os.path.join(path, CONDA_FILE)
         if os.path.isfile(conda_path):
             environment.python.conda_dependencies = CondaDependencies(conda_path)
         dockerfile = os.path.join(path, DOCKERFILE)
         if os.path.isfile(dockerfile):
-            with open(dockerfile, encoding="utf-8") as f:
-                environment.docker.base_dockerfile = f.read()
+            environment.docker.base_dockerfile = read_text(dockerfile)
         return environment
 
     @classmethod
@@ -104,34 +107,111 @@ class Environment(Element):
         environment._update(data)
         return environment
 
+    # -- at the keeper
+
     def register(self, workspace: Any) -> Environment:
-        raise _later("Environment.register")
+        """The registered version ("1", "2", …); the same content again is the version that has it.
+
+        Raises:
+            UserError: the name is reserved for curated environments, or a secret variable has no value.
+        """
+        from rookery.sdk.environment_registry import register_environment
+
+        return register_environment(self, workspace)
 
     @staticmethod
-    def label(workspace: Any, name: str, version: str, labels: Any) -> None:
-        raise _later("Environment.label")
+    def label(workspace: Any, name: str, version: Any, labels: Any) -> None:
+        """Let labels point to a version; `get(…, label=…)` finds it."""
+        from rookery.sdk.environment_registry import label_environment
+
+        label_environment(workspace, name, version, labels)
 
     @staticmethod
-    def get(workspace: Any, name: str, version: Optional[str] = None, label: Optional[str] = None) -> Environment:
-        if version is not None and label is not None:
-            raise UserError(f"version={version!r} and label={label!r} were given; only one of them is allowed.")
-        raise _later("Environment.get")
+    def get(workspace: Any, name: str, version: Any = None, label: Optional[str] = None) -> Environment:
+        """The latest version, or the one that version or label say; curated ones too.
+
+        Raises:
+            EnvironmentNotFoundError: there is none; known names or versions are listed.
+        """
+        from rookery.sdk.environment_registry import find_environment
+
+        return find_environment(workspace, name, version, label)
 
     @staticmethod
     def list(workspace: Any) -> dict[str, Environment]:
-        raise _later("Environment.list")
+        """The latest version of every registered environment, and the curated ones, by name."""
+        from rookery.sdk.environment_registry import environment_of, list_environments
+
+        return {name: environment_of(data) for name, data in list_environments(workspace).items()}
+
+    def build(self, workspace: Any, image_build_compute: Optional[str] = None) -> ImageBuildDetails:
+        """Have it built now, without a run. Where it is built is the keeper's machine, whatever compute is named."""
+        from rookery.sdk.environment_registry import build_environment
+
+        return build_environment(self, workspace)
+
+    def build_local(self, workspace: Any, platform: Any = None, **kwargs: Any) -> ImageBuildDetails:
+        """Build it on this machine, show the log, return when it is there. `useDocker` changes nothing.
+
+        Raises:
+            EnvironmentBuildError: it cannot be built.
+        """
+        unknown = sorted(set(kwargs) - {"useDocker", "pushImageToWorkspaceAcr"})
+        if unknown:
+            raise UserError(f"build_local has no {unknown[0]!r}. It has: platform, useDocker, pushImageToWorkspaceAcr.")
+        if kwargs.get("pushImageToWorkspaceAcr"):
+            raise UnsupportedError(
+                "A workspace has no registry of images to push to. Leave pushImageToWorkspaceAcr out."
+            )
+        details = self.build(workspace).wait_for_completion(show_output=True)
+        if details.error:
+            raise EnvironmentBuildError(details.error)
+        return details
+
+    def get_image_details(self, workspace: Any) -> DockerImageDetails:
+        """Whether it is built, and where."""
+        from rookery.sdk.environment_registry import image_details
+
+        return image_details(self, workspace)
+
+    @staticmethod
+    def add_private_pip_wheel(workspace: Any, file_path: str, exist_ok: bool = False) -> str:
+        """Keep a wheel in the workspace; the address for `conda_dependencies.add_pip_package`.
+
+        Raises:
+            UserError: it is no wheel, or there is one of that name and `exist_ok` is not set.
+        """
+        from rookery.sdk.environment_registry import add_wheel
+
+        return add_wheel(workspace, file_path, exist_ok)
+
+    @property
+    def maps_to(self) -> str:
+        """Of a curated environment: what it holds here, in a sentence. Ours, not v1's."""
+        return self._maps_to
+
+    # -- from something that is there
 
     @staticmethod
     def from_conda_specification(name: str, file_path: str) -> Environment:
-        raise _later("Environment.from_conda_specification")
+        """From a conda environment file."""
+        from rookery.sdk import environment_sources
+
+        return environment_sources.from_conda_specification(name, file_path)
 
     @staticmethod
     def from_existing_conda_environment(name: str, conda_environment_name: str) -> Optional[Environment]:
-        raise _later("Environment.from_existing_conda_environment")
+        """From what `conda env export` says; None, with the reason printed, where conda or the environment is missing."""
+        from rookery.sdk import environment_sources
+
+        return environment_sources.from_existing_conda_environment(name, conda_environment_name)
 
     @staticmethod
     def from_pip_requirements(name: str, file_path: str, pip_version: Optional[str] = None) -> Environment:
-        raise _later("Environment.from_pip_requirements")
+        """From a requirements file; its Python is the version used here, which a warning says."""
+        from rookery.sdk import environment_sources
+
+        return environment_sources.from_pip_requirements(name, file_path, pip_version)
 
     @staticmethod
     def from_docker_image(
@@ -141,30 +221,28 @@ class Environment(Element):
         conda_specification: Any = None,
         pip_requirements: Any = None,
     ) -> Environment:
-        raise _later("Environment.from_docker_image")
+        """An image, with packages beside it or with its own Python as it is."""
+        from rookery.sdk import environment_sources
+
+        return environment_sources.from_docker_image(
+            name, image, container_registry, conda_specification, pip_requirements
+        )
 
     @staticmethod
     def from_dockerfile(
         name: str, dockerfile: str, conda_specification: Any = None, pip_requirements: Any = None
     ) -> Environment:
-        raise _later("Environment.from_dockerfile")
+        """A Dockerfile, by path or as text."""
+        from rookery.sdk import environment_sources
+
+        return environment_sources.from_dockerfile(name, dockerfile, conda_specification, pip_requirements)
 
     @staticmethod
     def from_docker_build_context(name: str, docker_build_context: Any) -> Environment:
-        raise _later("Environment.from_docker_build_context")
+        """A folder with a Dockerfile, as DockerBuildContext.from_local_directory took it."""
+        from rookery.sdk import environment_sources
 
-    @staticmethod
-    def add_private_pip_wheel(workspace: Any, file_path: str, exist_ok: bool = False) -> str:
-        raise _later("Environment.add_private_pip_wheel")
-
-    def get_image_details(self, workspace: Any) -> Any:
-        raise _later("Environment.get_image_details")
-
-    def build(self, workspace: Any, image_build_compute: Optional[str] = None) -> Any:
-        raise _later("Environment.build")
-
-    def build_local(self, workspace: Any, platform: Any = None, **kwargs: Any) -> Any:
-        raise _later("Environment.build_local")
+        return environment_sources.from_docker_build_context(name, docker_build_context)
 
     def __repr__(self) -> str:
         return self._text()
@@ -193,29 +271,6 @@ class EnvironmentReference(Element):
 
     def get_environment(self, workspace: Any) -> Environment:
         return Environment.get(workspace, self.name, self.version)
-
-
-def check_environment_name(name: Any, own: bool = False) -> str:
-    """The name, or UserError. `own`: names of curated environments are refused."""
-    if not isinstance(name, str) or not name.strip() or len(name) > 255 or any(ord(c) < 32 or c in "/\\" for c in name):
-        raise UserError(
-            f"{name!r} is not a valid environment name. It has 1 to 255 characters, without slashes and "
-            "control characters."
-        )
-    if own and name.lower().startswith(RESERVED_PREFIXES):
-        raise UserError(
-            f"Environment name {name!r} is reserved: names that start with AzureML or Microsoft belong to "
-            "curated environments. Choose another."
-        )
-    return name
-
-
-def _later(what: str) -> UnsupportedError:
-    return UnsupportedError(
-        f"{what} is not available yet: this version of Rookery runs in the interpreter that submits, or in "
-        "one named by "
-        "environment.python.user_managed_dependencies = True and environment.python.interpreter_path."
-    )
 
 
 def _write(path: str, text: str) -> None:

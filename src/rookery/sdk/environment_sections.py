@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import enum
+import os
 import warnings
 from typing import Any, Optional
 
-from rookery.errors import UnsupportedError
+from rookery.errors import UserError
 from rookery.sdk.conda_dependencies import CondaDependencies
 from rookery.sdk.container_registry import ContainerRegistry
 from rookery.sdk.element import Element
@@ -77,9 +78,16 @@ class DockerBuildContext(Element):
 
     @staticmethod
     def from_local_directory(workspace: Any, path: str, dockerfile_path: str = "Dockerfile") -> DockerBuildContext:
-        raise UnsupportedError(
-            "DockerBuildContext.from_local_directory is not available: Rookery does not build Docker images yet."
-        )
+        """Store a folder with a Dockerfile at the keeper, by its content; `location` is `snapshot:<id>`."""
+        from rookery.sdk.snapshots import snapshot_folder
+
+        inside = dockerfile_path or "Dockerfile"
+        if not os.path.isdir(path):
+            raise UserError(f"{path!r} is no folder. Give the folder that holds {inside}.")
+        if os.path.isabs(inside) or not os.path.isfile(os.path.join(path, inside)):
+            raise UserError(f"There is no {inside!r} in {path!r}. Give dockerfile_path relative to the folder.")
+        location = f"snapshot:{snapshot_folder(workspace.client, path).id}"
+        return DockerBuildContext(DockerBuildContext.LocationType.StorageAccount, location, inside)
 
 
 _SOURCES = ("base_image", "base_dockerfile", "build_context")

@@ -66,7 +66,11 @@ def texts(values: Any) -> Optional[dict[str, Optional[str]]]:
     """Tags or properties with keys and values as text; a value may be None."""
     if values is None:
         return None
-    return {str(key): None if value is None else str(value) for key, value in dict(values).items()}
+    try:
+        pairs = dict(values)
+    except (TypeError, ValueError):
+        raise UserError(f"{values!r:.80} are no tags or properties. Give a dict, such as {{'key': 'value'}}.") from None
+    return {str(key): None if value is None else str(value) for key, value in pairs.items()}
 
 
 def given(**values: Any) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from rookery.spec.run import RunKind, RunSpec, WatchedProcess
 from rookery.worker.http import HttpClient, unix_connector
 from rookery.worker.journal import Journal
 from rookery.worker.run_status import error_data
+from rookery.worker.sinks import HttpSink
 
 if TYPE_CHECKING:
     from rookery.sdk.experiment import Experiment
@@ -77,7 +78,7 @@ def start_interactive_run(
         rank = node.rank(0)
         os.makedirs(rank.journal, exist_ok=True)
         os.makedirs(rank.uploads, exist_ok=True)
-        sink = Journal(rank.journal, rank.uploads)
+        sink = RunJournal(rank.journal, rank.uploads, HttpSink(client, spec.run_id))
     data = client.request("POST", "/runs", body=to_plain(spec))
     run = InteractiveRun(experiment, spec.run_id, node, _sink=sink, _data=data)
     if isinstance(outputs, (str, os.PathLike)):
@@ -99,8 +100,6 @@ class InteractiveRun(Run):
 
     def complete(self, _set_status: bool = True) -> None:
         """Everything written is stored, ./outputs too, and the run is Completed when this returns."""
-        if self._outputs:
-            self.upload_folder(self._outputs_name(), self._outputs)
         if _set_status:
             self._end("Completed", None)
         else:
@@ -121,9 +120,22 @@ class InteractiveRun(Run):
     def _fail_with(self, error: dict[str, Any]) -> None:
         self._end("Failed", error)
 
+    def _refresh(self) -> dict[str, Any]:
+        data = super()._refresh()
+        if data["status"] in _TERMINAL:
+            self._leave_journal()
+        return data
+
+    def _leave_journal(self) -> None:
+        if isinstance(self._sink, RunJournal):
+            self._sink.leave()
+
     def _end(self, status: str, error: Optional[dict[str, Any]]) -> None:
         if self.get_status() in _TERMINAL:
             return
+        if self._outputs:
+            self.upload_folder(self._outputs_name(), self._outputs)
+        self._leave_journal()
         try:
             if not self._ask_agent("/finish", {"status": status, "error": error}):
                 self._say_status(status, error)
@@ -139,7 +151,7 @@ class InteractiveRun(Run):
             pass  # it has ended meanwhile
 
     def _await_end(self) -> None:
-        for _ in run_events(self._client, self.id):
+        for _ in run_events(self._client, self.id, kinds="status"):
             pass
         self._refresh()
 
@@ -165,6 +177,28 @@ class InteractiveRun(Run):
                 return False
             time.sleep(0.02)
         return False
+
+
+class RunJournal(Journal):
+    """The journal of this process's run. Once the run ends nobody reads it: what is written later, about the run or its
+    children, goes to the keeper."""
+
+    def __init__(self, folder: str, uploads: str, late: HttpSink) -> None:
+        super().__init__(folder, uploads)
+        self._keeper, self._has_left = late, False
+
+    def leave(self) -> None:
+        """Write no more of it."""
+        if not self._has_left:
+            self._has_left, self.uploads = True, None
+            self.close()
+
+    def _slow(self, line: bytes) -> None:
+        # Everything comes by here when the file is closed, `scalar` too.
+        if self._has_left:
+            self._keeper.append(json.loads(line[9:]))
+        else:
+            super()._slow(line)
 
 
 _open: weakref.WeakSet[InteractiveRun] = weakref.WeakSet()

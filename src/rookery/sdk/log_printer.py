@@ -9,7 +9,8 @@ import re
 from typing import Any, Optional
 
 from rookery.errors import NotFoundError
-from rookery.spec.logs import canonical_log_name, is_driver_log
+from rookery.sdk.build_output import BuildOutput, write_text
+from rookery.spec.logs import BUILD_LOG, canonical_log_name, is_driver_log
 from rookery.worker.http import quote_path
 
 __all__ = ["LogPrinter", "best_log", "write_text"]
@@ -45,6 +46,8 @@ class LogPrinter:
         self._known: set[str] = set()
         self._positions: dict[str, int] = {}
         self._at_line_start = True
+        self._build: Optional[BuildOutput] = None  # while the build log is shown
+        self._phase = ""
         self.current: Optional[str] = None
 
     def take(self, event_data: dict[str, Any]) -> None:
@@ -72,8 +75,16 @@ class LogPrinter:
             self._turn_to(best)
         if self.current is not None:
             self._fetch(self.current, None)
+        self.end_build()
         self._write(self._decoder.decode(b"", True))
         self.line()
+
+    def end_build(self) -> None:
+        """The environment is there, or will not be: the bar below the build log goes."""
+        if self._build is not None:
+            self._build.close()
+            self._at_line_start = self._build.at_line_start
+            self._build = None
 
     def line(self, text: Optional[str] = None) -> None:
         """A line of our own, never glued to a line of the run's."""
@@ -82,9 +93,16 @@ class LogPrinter:
         if text is not None:
             self._write(text + "\n")
 
+    def phase(self, text: str) -> None:
+        """What the run waits for or does; said when it has changed."""
+        if text and text != self._phase:
+            self._phase = text
+            self.line(text)
+
     def _turn_to(self, name: str) -> None:
         if self.current is not None:
             self._fetch(self.current, None)
+            self.end_build()
             self._write(self._decoder.decode(b"", True))
             self._decoder.reset()
         self.current = name
@@ -92,6 +110,8 @@ class LogPrinter:
         banner = f"Streaming {name}"
         self.line()
         self.line(f"\n{banner}\n{'=' * len(banner)}\n")
+        if canonical_log_name(name) == BUILD_LOG:
+            self._build = BuildOutput(self._out)
 
     def _fetch(self, name: str, end: Optional[int]) -> None:
         """Print what is stored from where we are up to `end`, or up to its end."""
@@ -110,19 +130,16 @@ class LogPrinter:
 
     def _print(self, name: str, data: bytes) -> None:
         self._positions[name] += len(data)
-        self._write(self._decoder.decode(data))
+        if self._build is None:
+            self._write(self._decoder.decode(data))
+        else:
+            self._build.take(data)
+            self._at_line_start = self._build.at_line_start
 
     def _write(self, text: str) -> None:
-        if text:
+        if text and self._build is not None:
+            self._build.aside(text)
+            self._at_line_start = self._build.at_line_start
+        elif text:
             write_text(self._out, text)
             self._at_line_start = text.endswith("\n")
-
-
-def write_text(out: Any, text: str) -> None:
-    """Print, and show what the terminal cannot as '?' instead of failing."""
-    try:
-        out.write(text)
-    except UnicodeEncodeError:
-        encoding = getattr(out, "encoding", None) or "ascii"
-        out.write(text.encode(encoding, "replace").decode(encoding))
-    out.flush()

@@ -263,7 +263,7 @@ class Run(WorkerRun, metaclass=_RunClass):
                 # A branch of this process: what is written about it goes the same way as what was written
                 # before.
                 child = self._make_child(data["id"])
-                child._data = data
+                child._data, child._is_child = data, True
                 yield child
             else:
                 yield make_run(self.experiment, data)
@@ -316,9 +316,7 @@ class Run(WorkerRun, metaclass=_RunClass):
         return self.experiment.name
 
     def _refresh(self) -> dict[str, Any]:
-        # Asked anew even when it has ended: tags and models come later too.
-        data: dict[str, Any] = self._ask()
-        self._data = data
+        data: dict[str, Any] = super()._refresh()
         return data
 
     def _drain(self, timeout_s: Optional[float] = 300) -> None:

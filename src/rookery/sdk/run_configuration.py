@@ -26,7 +26,7 @@ from rookery.sdk.run_config_elements import (
     KubernetesComputeConfiguration,
     SparkConfiguration,
 )
-from rookery.sdk.yaml_text import dump_yaml, load_yaml
+from rookery.sdk.yaml_text import dump_yaml, load_yaml, read_text
 from rookery.spec.compute import LOCAL
 
 __all__ = ["LOCAL_RUNCONFIG_NAME", "RunConfiguration", "compute_name"]
@@ -177,11 +177,7 @@ def _stem(name: str) -> str:
 
 
 def _read(path: str) -> dict[str, Any]:
-    try:
-        with open(path, encoding="utf-8") as f:
-            data = load_yaml(f.read(), path)
-    except OSError as error:
-        raise UserError(f"{path} cannot be read: {error}") from error
+    data = load_yaml(read_text(path), path)
     if not isinstance(data, dict):
         raise UserError(f"{path} is no run configuration: it must hold a mapping such as 'script: train.py'.")
     return data

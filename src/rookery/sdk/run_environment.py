@@ -16,10 +16,11 @@ def environment_of_run(spec: dict[str, Any]) -> Environment:
     from rookery.sdk.conda_dependencies import CondaDependencies
     from rookery.sdk.environment import Environment
     from rookery.sdk.environment_sections import DockerSection
+    from rookery.sdk.secret import unmask_variables
 
     environment = Environment(spec["name"])
     environment.version = spec["version"]
-    environment.environment_variables = dict(spec["variables"])
+    environment.environment_variables = unmask_variables(spec["variables"])
     environment.python.user_managed_dependencies = spec["user_managed"]
     environment.python.interpreter_path = spec["python"] or "python"
     if spec["conda"] is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any, Optional
 
-from rookery.errors import UserError
+from rookery.errors import SubmitError, UserError
 from rookery.sdk.filters import texts
 from rookery.sdk.run import Run
 from rookery.sdk.run_types import RUN_TYPES
@@ -62,7 +62,7 @@ def submit_config(
 ) -> ScriptRun:
     """Check, take the snapshot, create the run. Prints nothing but warnings, on stderr."""
     from rookery.sdk.script_run_config import ScriptRunConfig
-    from rookery.sdk.submission import build_run_spec, check_submission
+    from rookery.sdk.submission import build_run_spec, check_submission, submitted_secrets
     from rookery.submit import git_properties_in_background
 
     if not isinstance(config, ScriptRunConfig):
@@ -88,7 +88,16 @@ def submit_config(
         tags=texts(tags) or {},
         properties=all_properties,
     )
+    if spec.script and not snapshot.holds(spec.script):
+        raise SubmitError(
+            f"Script '{spec.script}' is in '{folder}', but the ignore rules leave it out of the snapshot. "
+            "Change .amlignore (or .gitignore where there is none); `rookery run --dry-run` lists what is taken."
+        )
     if display_name:
         spec = dataclasses.replace(spec, display_name=display_name)
-    data = client.request("POST", "/runs", body=to_plain(spec))
+    body = to_plain(spec)
+    secret_values = submitted_secrets(config)
+    if secret_values:
+        body["secret_values"] = secret_values
+    data = client.request("POST", "/runs", body=body)
     return ScriptRun(experiment, data["id"], directory=folder, _run_config=config.run_config, _data=data)

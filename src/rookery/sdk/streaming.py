@@ -32,30 +32,37 @@ def follow_run(client: Any, run_id: str, *, web_view: str = "", show_output: boo
         printer = LogPrinter(client, run_id, out or sys.stdout)
         printer.line(f"RunId: {run_id}")
         printer.line(f"Web View: {web_view}")
-    said = ""
-    for event in run_events(client, run_id):
-        if printer is None:
-            continue
-        if event.kind == "log":
-            printer.take(event.data)
-        elif event.kind == "status":
-            phase = _phase(event.data, printer.current is not None)
-            if phase and phase != said:
-                printer.line(phase)
-                said = phase
-        elif event.kind == "warning":
-            printer.line(f"Warning: {event.data['text']}")
-    if printer is not None:
-        printer.finish()
+    try:
+        # What is not shown need not travel: a log may be gigabytes.
+        for event in run_events(client, run_id, kinds="" if show_output else "status"):
+            if printer is not None:
+                _show(event, printer)
+        if printer is not None:
+            printer.finish()
+    finally:
+        if printer is not None:
+            printer.end_build()
 
 
-def run_events(client: Any, run_id: str, after: Optional[int] = None) -> Iterator[Any]:
-    """The events of a run, from its beginning or after a sequence number, until it has ended and all of it
-    was told.
+def _show(event: Any, printer: LogPrinter) -> None:
+    if event.kind == "log":
+        printer.take(event.data)
+    elif event.kind == "status":
+        if event.data["status"] not in ("Starting", "Preparing"):
+            printer.end_build()
+        printer.phase(_phase(event.data, printer.current is not None))
+    elif event.kind == "warning":
+        printer.line(f"Warning: {event.data['text']}")
+
+
+def run_events(client: Any, run_id: str, after: Optional[int] = None, kinds: str = "") -> Iterator[Any]:
+    """The events of a run (of some kinds: a comma list), from its beginning or after a sequence number, until it has
+    ended and all of it was told.
 
     The client's stream survives the loss of the keeper. KeeperUnavailableError when it stays away too long.
     """
-    with closing(client.stream(f"/runs/{quote_path(run_id)}/events", query={"until": "end"}, after=after)) as events:
+    query = {"until": "end", "kinds": kinds or None}
+    with closing(client.stream(f"/runs/{quote_path(run_id)}/events", query=query, after=after)) as events:
         for event in events:
             if event.kind == "end":
                 return

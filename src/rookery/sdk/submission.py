@@ -6,23 +6,20 @@ import difflib
 import enum
 import numbers
 import os
-import shutil
-import sys
 from collections.abc import Iterator
 from typing import Any, Optional
 
 from rookery.errors import RunConfigError, SubmitError, UnsupportedError, UserError
-from rookery.sdk.conda_dependencies import CondaDependencies
 from rookery.sdk.distributed import plan_launch
 from rookery.sdk.environment import Environment
-from rookery.sdk.environment_sections import DockerSection
+from rookery.sdk.environment_spec import check_variables, environment_spec
 from rookery.sdk.run_config_data import Data, OutputData
-from rookery.sdk.run_config_elements import DockerConfiguration
 from rookery.sdk.run_configuration import RunConfiguration, compute_name
 from rookery.sdk.script_run_config import ScriptRunConfig
-from rookery.spec.run import EnvironmentSpec, RunKind, RunSpec, check_run_spec
+from rookery.sdk.secret import Secret, secret_values
+from rookery.spec.run import RunKind, RunSpec, check_run_spec
 
-__all__ = ["build_run_spec", "check_submission"]
+__all__ = ["build_run_spec", "check_submission", "submitted_secrets"]
 
 _SCAN_LIMIT = 5000  # files looked at for a suggestion; a typo in a small project is the case to help with
 _SKIPPED_FOLDERS = {".git", "__pycache__", "node_modules", ".venv", "venv"}
@@ -73,7 +70,8 @@ def build_run_spec(
     is_command = bool(config.command)
     launch = plan_launch(run_config, is_command)
     compute = compute_name(run_config.target)
-    environment = _environment_spec(run_config)
+    environment = environment_spec(run_config.environment, run_config.docker)
+    variables, secrets = _variables(run_config)
     history = run_config.history
     spec = RunSpec(
         run_id=run_id,
@@ -90,10 +88,8 @@ def build_run_spec(
         launcher=launch.launcher,
         launcher_options=launch.options,
         environment=environment,
-        variables={
-            **environment.variables,
-            **_variables(run_config.environment_variables, "environment_variables"),
-        },
+        variables=variables,
+        secrets=tuple(secrets),
         max_duration_s=_duration(run_config.max_run_duration_seconds),
         collect_outputs=bool(history.output_collection),
         watch_folders=tuple(str(f) for f in history.directories_to_watch or ()),
@@ -102,6 +98,26 @@ def build_run_spec(
         properties={str(k): str(v) for k, v in (properties or {}).items()},
     )
     return check_run_spec(spec)
+
+
+def submitted_secrets(config: ScriptRunConfig) -> dict[str, str]:
+    """The values of the run's secret variables, as far as they are known here. They travel beside the RunSpec."""
+    merged = _merged_variables(config.run_config)
+    return secret_values(merged)
+
+
+def _variables(run_config: RunConfiguration) -> tuple[dict[str, str], list[str]]:
+    """(every variable of the run, secrets masked; the names of those)."""
+    merged = _merged_variables(run_config)
+    return check_variables(merged, "environment_variables"), [n for n, v in merged.items() if isinstance(v, Secret)]
+
+
+def _merged_variables(run_config: RunConfiguration) -> dict[str, Any]:
+    """The run's own count more than the environment's."""
+    own, software = run_config.environment_variables, run_config.environment.environment_variables
+    for variables, what in ((own, "environment_variables"), (software, "environment.environment_variables")):
+        check_variables(variables, what)
+    return {k: v for k, v in {**(software or {}), **(own or {})}.items() if v is not None}
 
 
 def _script_path(folder: str, script: str) -> str:
@@ -193,55 +209,6 @@ def _refuse_unavailable(run_config: RunConfiguration) -> None:
         )
     if not isinstance(run_config.environment, Environment):
         raise UserError(f"run_config.environment is {type(run_config.environment).__name__}. Give an Environment.")
-
-
-def _environment_spec(run_config: RunConfiguration) -> EnvironmentSpec:
-    environment = run_config.environment
-    python, conda = environment.python, environment.python.conda_dependencies
-    managed_by_user = bool(python.user_managed_dependencies)
-    is_default = conda is None or conda.as_dict() == CondaDependencies().as_dict()
-    return EnvironmentSpec(
-        name=environment.name,
-        version=None if environment.version is None else str(environment.version),
-        user_managed=managed_by_user,
-        python=_interpreter(str(python.interpreter_path or "python")) if managed_by_user else sys.executable,
-        conda=None if managed_by_user or is_default or conda is None else conda.as_dict(),
-        docker=_docker(run_config),
-        variables=_variables(environment.environment_variables, "environment.environment_variables"),
-    )
-
-
-def _interpreter(path: str) -> str:
-    """Plain 'python' is the Python that submits; a path is made absolute, a name is looked up where it can
-    be found."""
-    if path == "python":
-        return sys.executable
-    if os.path.dirname(path):
-        return os.path.abspath(os.path.expanduser(path))
-    return shutil.which(path) or path
-
-
-def _docker(run_config: RunConfiguration) -> Optional[dict[str, Any]]:
-    """What was said about images; None when nothing was. Passwords stay here: the record is read by many."""
-    section = run_config.environment.docker
-    if section is None:
-        return None
-    data = section.to_dict()
-    runtime = run_config.docker.to_dict()
-    if data == DockerSection().to_dict() and runtime == DockerConfiguration().to_dict():
-        return None
-    if isinstance(data.get("baseImageRegistry"), dict):
-        data["baseImageRegistry"]["password"] = None
-    return {**data, "runtime": runtime}
-
-
-def _variables(variables: Any, what: str) -> dict[str, str]:
-    if not isinstance(variables or {}, dict):
-        raise RunConfigError(f"{what} is {type(variables).__name__}. Give a dictionary, such as {{'NAME': 'value'}}.")
-    for name in variables or {}:
-        if not isinstance(name, str) or not name or "=" in name or "\0" in name:
-            raise RunConfigError(f"{what}: {name!r} is no name of an environment variable.")
-    return {k: str(v) for k, v in (variables or {}).items() if v is not None}
 
 
 def _duration(seconds: Any) -> Optional[int]:

@@ -277,15 +277,10 @@ class Workspace:
 
     @property
     def environments(self) -> NamedCollection:
-        from rookery.sdk.environment import Environment
+        """The latest version of each, curated ones included."""
+        from rookery.sdk.environment_registry import environment_of, list_environments
 
-        def names() -> dict[str, Any]:
-            try:
-                return Environment.list(self)
-            except UnsupportedError:
-                return {}
-
-        return NamedCollection("environment", names)
+        return NamedCollection("environment", lambda: list_environments(self), environment_of)
 
     # Nothing of these kinds can be in a workspace of this version, so there is nothing by any name.
     datasets = property(lambda self: NamedCollection("dataset", dict))

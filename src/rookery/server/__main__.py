@@ -18,7 +18,7 @@ def main(argv: Optional[list[str]] = None) -> int:
     """Keeps a workspace; 0 when it left as asked, 1 with one line of JSON on stderr when it could not start."""
     given = _parse(argv)
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    os.umask(0o077)
+    os.environ["ROOKERY_UMASK"] = f"{os.umask(0o077):03o}"  # ours is strict; agents give the user's back to the ranks
     try:
         from rookery.server.keeper import KeeperOptions, keep
         from rookery.settings import get_setting

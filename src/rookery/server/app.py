@@ -15,8 +15,10 @@ from rookery.server.errors import add_handlers
 from rookery.server.limits import Front
 from rookery.server.routes import (
     agent,
+    built_environments,
     compute,
     content,
+    environments,
     events,
     experiments,
     files,
@@ -30,7 +32,20 @@ from rookery.spec.protocol import PREFIX
 
 __all__ = ["create_app"]
 
-ROUTERS = (keeper, workspace, experiments, runs, files, events, content, compute, models, agent)
+ROUTERS = (
+    keeper,
+    workspace,
+    experiments,
+    runs,
+    files,
+    events,
+    content,
+    compute,
+    models,
+    environments,
+    built_environments,
+    agent,
+)
 
 
 def create_app(

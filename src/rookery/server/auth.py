@@ -124,6 +124,10 @@ RULES: dict[tuple[str, str], Rule] = {
     ("PUT", "/content/{sha256}"): _anyone,
     ("POST", "/content/pack"): _anyone,
     ("POST", "/snapshots"): _anyone,
+    ("POST", "/environments"): _anyone,  # a version is added, none is changed
+    ("POST", "/environments/builds"): _anyone,
+    ("POST", "/environments/prepared"): _anyone,
+    ("POST", "/environments/specifications"): _anyone,  # reads what it is given, keeps nothing
     ("POST", "/models"): _anyone,  # the handler checks the run
     **{
         ("POST", _AGENT + verb): _own_agent

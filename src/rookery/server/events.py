@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any, Optional
 
 from starlette.concurrency import run_in_threadpool
@@ -20,23 +20,31 @@ PAGE = 200
 
 
 def event_stream(
-    services: Services, after: int, run_id: Optional[str] = None, until_end: bool = False
+    services: Services,
+    after: int,
+    run_id: Optional[str] = None,
+    until_end: bool = False,
+    kinds: Sequence[str] = (),
 ) -> StreamingResponse:
-    """Everything after `after`, of one run or of all, for as long as the reader stays (or until the run is over)."""
+    """Everything after `after` (of some kinds), of one run or of all, for as long as the reader stays (or until the run
+    is over)."""
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(
-        _frames(services, after, run_id, until_end), headers=headers, media_type="text/event-stream"
+        _frames(services, after, run_id, until_end, kinds), headers=headers, media_type="text/event-stream"
     )
 
 
-async def _frames(services: Services, after: int, run_id: Optional[str], until_end: bool) -> AsyncIterator[bytes]:
+async def _frames(
+    services: Services, after: int, run_id: Optional[str], until_end: bool, kinds: Sequence[str]
+) -> AsyncIterator[bytes]:
     services.activity.open_streams += 1
     try:
         with Waiter(services, ["events" if run_id is None else f"run/{run_id}"]) as waiter:
-            yield b": rookery\n\n"
+            # A number without an event says where it begins: a reader that is cut off at once knows where to go on.
+            yield f": rookery\nid: {after}\n\n".encode("ascii")
             while not services.leaving:
                 waiter.clear()
-                after, frames, is_over = await run_in_threadpool(_read, services.record, after, run_id)
+                after, frames, is_over = await run_in_threadpool(_read, services.record, after, run_id, kinds)
                 if frames:
                     yield frames
                     continue
@@ -49,9 +57,9 @@ async def _frames(services: Services, after: int, run_id: Optional[str], until_e
         services.activity.open_streams -= 1
 
 
-def _read(record: Record, after: int, run_id: Optional[str]) -> tuple[int, bytes, bool]:
+def _read(record: Record, after: int, run_id: Optional[str], kinds: Sequence[str]) -> tuple[int, bytes, bool]:
     """(the last number, the frames up to it, whether the run is over and that was all)."""
-    rows, is_over = record.events.after(after, run_id, PAGE)
+    rows, is_over = record.events.after(after, run_id, PAGE, kinds)
     frames = []
     size = 0
     for row in rows:

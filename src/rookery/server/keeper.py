@@ -87,7 +87,11 @@ def _serve(
         server = _Server(options, paths, lease, unix, tcp)
         app = create_app(record, controller, identity, stop=server.leave)
         server.use(app)
-        asyncio.run(server.serve(sockets=[unix, tcp]))
+        app.state.services.builds.start()
+        try:
+            asyncio.run(server.serve(sockets=[unix, tcp]))
+        finally:
+            app.state.services.builds.stop()
 
 
 @contextlib.contextmanager
@@ -153,8 +157,7 @@ class _Server(uvicorn.Server):
         if self._options.idle_s is not None:
             self._idle_task = asyncio.create_task(self._leave_when_idle(self._options.idle_s))
         if self._options.ready_fd is not None:
-            os.write(self._options.ready_fd, b"1")
-            os.close(self._options.ready_fd)
+            _tell_ready(self._options.ready_fd)
 
     def leave(self) -> None:
         """Ends open streams, lets requests under way finish, and goes."""
@@ -168,7 +171,8 @@ class _Server(uvicorn.Server):
             await asyncio.sleep(min(1.0, idle_s / 5))
             if self._services.activity.idle_s() >= idle_s:
                 counts = await asyncio.to_thread(self._services.controller.counts)
-                if counts["live_runs"] == 0 and self._services.activity.idle_s() >= idle_s:
+                is_quiet = counts["live_runs"] == 0 and self._services.builds.count() == 0
+                if is_quiet and self._services.activity.idle_s() >= idle_s:
                     self.leave()
 
     def _endpoint(self) -> dict[str, Any]:
@@ -181,7 +185,16 @@ class _Server(uvicorn.Server):
             "hostname": socket.gethostname(),
             "version": __version__,
             "protocol": PROTOCOL,
+            "root": os.path.realpath(self._paths.root),
         }
+
+
+def _tell_ready(fd: int) -> None:
+    """Whoever started us may have gone meanwhile; others still want a keeper."""
+    with contextlib.suppress(OSError):
+        os.write(fd, b"1")
+    with contextlib.suppress(OSError):
+        os.close(fd)
 
 
 def _start_ticks() -> int:

@@ -4,20 +4,25 @@ typing errors.
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 from pydantic import BaseModel, ConfigDict
 
 __all__ = [
     "ArtifactLink",
+    "ArtifactLinks",
     "ComputeChange",
     "ComputeNew",
+    "EnvironmentLabels",
+    "EnvironmentPrune",
+    "EnvironmentText",
     "ExperimentChange",
     "ModelChange",
     "ModelNew",
     "RunChange",
     "StatusReport",
     "TokenRequest",
+    "WheelNew",
     "WorkspaceChange",
 ]
 
@@ -65,6 +70,10 @@ class ArtifactLink(_Given):
     sha256: str
 
 
+class ArtifactLinks(_Given):
+    artifacts: list[ArtifactLink]
+
+
 class ComputeNew(_Given):
     name: str
     spec: dict[str, Any] = {}
@@ -76,6 +85,30 @@ class ComputeChange(_Given):
     idle_seconds_before_scaledown: Optional[int] = None
     tags: Optional[dict[str, Any]] = None
     description: Optional[str] = None
+
+
+class EnvironmentLabels(_Given):
+    version: Union[int, str]
+    labels: list[str]
+
+
+class EnvironmentPrune(_Given):
+    keys: Optional[list[str]] = None
+    older_than_s: float = 0.0
+    dry_run: bool = False
+    cache: bool = False
+
+
+class EnvironmentText(_Given):
+    file: str
+    text: str
+    folder: str = ""
+
+
+class WheelNew(_Given):
+    name: str
+    sha256: str
+    exist_ok: bool = False
 
 
 class ModelNew(_Given):

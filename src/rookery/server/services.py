@@ -11,6 +11,7 @@ from typing import Annotated, Any, Optional
 
 from fastapi import Depends, Request
 
+from rookery.engine.builds import Builds
 from rookery.record import Record
 from rookery.spec.paths import WorkspacePaths
 
@@ -43,6 +44,10 @@ class Services:
     started: float = field(default_factory=time.monotonic)
     leaving: bool = False
     waiters: set[Waiter] = field(default_factory=set)
+    builds: Builds = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.builds = Builds(self.record)
 
     def leave(self) -> None:
         """Ends every open stream and long poll. To be called in the event loop."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
+from rookery.spec.container import ContainerSpec
+
 __all__ = ["Job", "KeeperAddress", "RankJob"]
 
 
@@ -60,4 +62,5 @@ class Job:
     heartbeat_s: float = 5.0
     keep_work: bool = False
     socket: str = ""  # where the agent listens for its ranks (short: socket paths are limited to about 108 bytes)
+    container: Optional[ContainerSpec] = None  # its ranks live in containers
     extra: dict[str, Any] = field(default_factory=dict)

@@ -12,10 +12,12 @@ from rookery.errors import PathError, UserError
 __all__ = [
     "check_artifact_name",
     "check_compute_name",
+    "check_environment_name",
     "check_experiment_name",
     "check_model_name",
     "check_run_id",
     "check_workspace_name",
+    "is_reserved_environment",
     "new_guid",
     "new_run_id",
 ]
@@ -29,6 +31,7 @@ _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}\Z")
 _PLAIN_PATH = re.compile(r"(?:(?!\.\.?/)[^/\\:\x00-\x1f\x7f]+/)*(?!\.\.?\Z)[^/\\:\x00-\x1f\x7f]+\Z")
 RESERVED_COMPUTE = ("amlcompute", "local", "containerinstance")
 MAX_ARTIFACT_NAME = 4096
+RESERVED_ENVIRONMENTS = ("azureml", "microsoft")
 
 
 def new_run_id(experiment: str) -> str:
@@ -82,6 +85,28 @@ def check_compute_name(name: object) -> str:
             f"Compute target name '{checked}' is reserved. Reserved: {', '.join(RESERVED_COMPUTE)}. Choose another."
         )
     return checked
+
+
+def check_environment_name(name: object, own: bool = False) -> str:
+    """The name, or UserError. `own`: one of the user's own, so names of curated environments are refused."""
+    good = isinstance(name, str) and name.strip() and len(name) <= 255 and name.isprintable()
+    if not good or any(c in "/\\" for c in str(name)) or str(name).startswith("."):
+        shown = repr(name) if len(repr(name)) <= 80 else repr(name)[:77] + "..."
+        raise UserError(
+            f"{shown} is not a valid environment name. It has 1 to 255 characters, without slashes and "
+            "control characters, and does not start with a dot."
+        )
+    if own and is_reserved_environment(str(name)):
+        raise UserError(
+            f"Environment name {name!r} is reserved: names that start with AzureML or Microsoft belong to "
+            "curated environments. To change one, take a copy with env.clone('my-name')."
+        )
+    return str(name)
+
+
+def is_reserved_environment(name: str) -> bool:
+    """Whether the name starts as those of curated environments do."""
+    return name.lower().startswith(RESERVED_ENVIRONMENTS)
 
 
 def _check(name: object, pattern: re.Pattern[str], what: str, rule: str) -> str:

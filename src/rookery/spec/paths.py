@@ -42,6 +42,14 @@ class WorkspacePaths:
         return os.path.join(self.logs, run_id, name)
 
     @property
+    def build_logs(self) -> str:
+        """What builds without a run said: build-logs/<build id>.txt."""
+        return os.path.join(self.root, "build-logs")
+
+    def build_log(self, build_id: str) -> str:
+        return os.path.join(self.build_logs, build_id + ".txt")
+
+    @property
     def runs(self) -> str:
         return os.path.join(self.root, "runs")
 
@@ -169,3 +177,13 @@ class RankPaths:
     def process(self) -> str:
         """process.json: pid and start_ticks of the rank."""
         return os.path.join(self.root, "process.json")
+
+    @property
+    def start(self) -> str:
+        """start.sh: what a container runs; sets the rank's variables, so it is readable by its owner only."""
+        return os.path.join(self.root, "start.sh")
+
+    @property
+    def inside(self) -> str:
+        """inside.pid: process id of the rank inside its container; there once it has begun."""
+        return os.path.join(self.root, "inside.pid")

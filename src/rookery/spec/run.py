@@ -8,9 +8,10 @@ from typing import Any, Optional
 from rookery.errors import RunConfigError
 from rookery.spec.names import check_experiment_name, check_run_id
 
-__all__ = ["EnvironmentSpec", "RunKind", "RunSpec", "WatchedProcess", "check_run_spec"]
+__all__ = ["MASK", "EnvironmentSpec", "RunKind", "RunSpec", "WatchedProcess", "check_run_spec"]
 
 DEFAULT_DURATION_S = 2592000
+MASK = "***"  # stands where the value of a secret variable would
 
 
 class RunKind:
@@ -68,6 +69,7 @@ class RunSpec:
     launcher_options: dict[str, Any] = field(default_factory=dict)
     environment: EnvironmentSpec = field(default_factory=EnvironmentSpec)
     variables: dict[str, str] = field(default_factory=dict)
+    secrets: tuple[str, ...] = ()  # variables whose value is kept apart, encrypted; here they are MASK
     max_duration_s: Optional[int] = DEFAULT_DURATION_S
     cancel_grace_s: Optional[float] = None  # None: the setting cancel_grace_s
     collect_outputs: bool = True
@@ -95,6 +97,11 @@ def check_run_spec(spec: RunSpec) -> RunSpec:
         raise RunConfigError("An interactive run must name the process to watch.")
     if spec.kind == RunKind.CHILD and not spec.parent_id:
         raise RunConfigError("A child run must name its parent.")
+    for name in spec.secrets:
+        if spec.variables.get(name) != MASK:
+            raise RunConfigError(
+                f"Variable '{name}' is secret, so its value travels apart; the run's must say {MASK!r}."
+            )
     if spec.node_count < 1 or spec.processes_per_node < 1:
         raise RunConfigError(
             f"node_count={spec.node_count} and processes_per_node={spec.processes_per_node}: both must be at least 1."

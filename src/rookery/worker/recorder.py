@@ -61,8 +61,19 @@ def _chain_hook():
         except Exception:
             pass
         before(kind, value, trace)
+        if kind is KeyboardInterrupt:
+            _end_by_sigint()
 
     sys.excepthook = hook
+
+
+def _end_by_sigint():
+    """Python ends itself with SIGINT after a KeyboardInterrupt, as shells expect, unless code was compiled since (what we
+    imported did). Raising one in compiled text says it again."""
+    try:
+        exec("raise KeyboardInterrupt")
+    except KeyboardInterrupt:
+        pass
 
 
 def _chain_exit():

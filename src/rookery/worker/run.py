@@ -4,6 +4,9 @@ The SDK's Run is a subclass (and adds what needs a newer Python); on Python 3.6 
 gets.
 """
 
+import sys
+
+from rookery.errors import UnsupportedError
 from rookery.worker.run_base import TYPES
 from rookery.worker.run_children import ChildrenPart
 from rookery.worker.run_metrics import MetricsPart
@@ -93,6 +96,13 @@ class ExperimentName(object):
 
     def __init__(self, name):
         self.name = name
+
+    @property
+    def workspace(self):
+        raise UnsupportedError(
+            "run.experiment.workspace needs Python 3.9 or newer; this run's environment has {}.{}. Use a newer one "
+            "(python=3.9 or higher), or pass what the script needs as arguments.".format(*sys.version_info[:2])
+        )
 
     def __repr__(self):
         return "Experiment(Name: {})".format(self.name)

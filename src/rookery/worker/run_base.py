@@ -9,7 +9,6 @@ __all__ = ["RunBase"]
 
 # The client's own timeout is 60 s; a longer drain is asked for in slices.
 DRAIN_SLICE_S = 45.0
-TERMINAL = ("Completed", "Failed", "Canceled")
 TYPES = {"script": "azureml.scriptrun"}
 
 
@@ -28,7 +27,7 @@ class RunBase(object):
         self._sink = sink
         self._client = client
         self._in_run = in_run
-        self._is_child = False  # made by child_run in this process: its status is ours to set
+        self._is_child = False  # a branch of this process: its status is ours to set
         self._outputs = None
         self._agent = None
         self._data = None  # the last answer of GET /runs/{id}
@@ -61,9 +60,10 @@ class RunBase(object):
         return self._client.request(method, "/runs/{}{}".format(quote_path(self._run_id), path), query=query, body=body)
 
     def _refresh(self):
-        """The run as the keeper has it (protocol: Run)."""
-        if self._data is None or self._data.get("status") not in TERMINAL or self._in_run:
-            self._data = self._ask()
+        """The run as the keeper has it (protocol: Run). Asked anew even when it has ended: tags come later too."""
+        if self._is_child:
+            self._drain()  # that it exists, and how it ended, was written by this process
+        self._data = self._ask()
         return self._data
 
     def _known(self, key, default=None):

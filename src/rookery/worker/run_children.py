@@ -45,7 +45,7 @@ class ChildrenPart(RunBase):
         }
         for data in reversed(self._ask(path="/children", query=query)["runs"]):
             child = self._make_child(data["id"])
-            child._data = data
+            child._data, child._is_child = data, data["kind"] == "child"
             if type is None or child.type == type:
                 yield child
 

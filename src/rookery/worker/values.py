@@ -54,7 +54,7 @@ def plain_scalar(name, value):
         "Metric '{}': a value of type {} cannot be stored as it is; its repr is stored. Allowed are "
         "float, int, str, "
         "bool, None and NumPy scalars.".format(name, type(value).__name__),
-        stacklevel=4,
+        stacklevel=3,  # the line that called run.log
     )
     return repr(value)
 

@@ -1,5 +1,5 @@
-"""azureml.core.environment. Differs: default images carry the tag `latest`; images are kept and shown,
-software comes from conda and pip."""
+"""azureml.core.environment. Differs: default images carry the tag `latest`; what is built is a folder of the keeper's
+machine, and an image only where the environment names one."""
 
 from rookery.azureml.finder import fill
 from rookery.sdk.conda_dependencies import CondaDependencies  # noqa: F401
@@ -18,6 +18,7 @@ from rookery.sdk.environment_sections import (  # noqa: F401
     SparkPackage,
     SparkSection,
 )
+from rookery.sdk.image_build import DockerImageDetails, ImageBuildDetails  # noqa: F401
 
 PythonEnvironment = PythonSection
 DockerEnvironment = DockerSection

@@ -16,26 +16,44 @@ __all__ = ["router"]
 
 router = APIRouter(tags=["events"])
 
+KINDS = ("status", "log", "metric", "run", "warning", "artifact", "compute", "environment")
 LastEventId = Annotated[Optional[str], Header(alias="Last-Event-ID")]
 
 
 @router.get("/runs/{run_id}/events")
 async def run_events(
-    run_id: str, services: Served, after: Optional[int] = None, until: str = "", last: LastEventId = None
+    run_id: str,
+    services: Served,
+    after: Optional[int] = None,
+    until: str = "",
+    kinds: str = "",
+    last: LastEventId = None,
 ) -> Response:
     """Everything of one run from the beginning, or after a number; `until=end` closes when the run is over."""
     if until not in ("", "end"):
         raise UserError(f"until={until!r:.40} does not exist. Known: end.")
     await run_in_threadpool(services.record.runs.check_exists, run_id)
     start = _start(after, last)
-    return event_stream(services, 0 if start is None else start, run_id, until == "end")
+    return event_stream(services, 0 if start is None else start, run_id, until == "end", _kinds(kinds))
 
 
 @router.get("/events")
-async def all_events(services: Served, after: Optional[int] = None, last: LastEventId = None) -> Response:
+async def all_events(
+    services: Served, after: Optional[int] = None, kinds: str = "", last: LastEventId = None
+) -> Response:
     """Everything of the workspace after a number, or from now on."""
     start = _start(after, last)
-    return event_stream(services, await run_in_threadpool(services.record.events.last_seq) if start is None else start)
+    if start is None:
+        start = await run_in_threadpool(services.record.events.last_seq)
+    return event_stream(services, start, kinds=_kinds(kinds))
+
+
+def _kinds(text: str) -> tuple[str, ...]:
+    wanted = tuple(kind for kind in text.split(",") if kind)
+    unknown = [kind for kind in wanted if kind not in KINDS]
+    if unknown:
+        raise UserError(f"kinds={text!r:.80}: {unknown[0]!r:.40} does not exist. Known: {', '.join(KINDS)}.")
+    return wanted
 
 
 def _start(after: Optional[int], last: Optional[str]) -> Optional[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from typing import Annotated, BinaryIO, Optional
+from typing import Annotated, BinaryIO, Optional, Union
 
 from fastapi import APIRouter, Header, Request
 from starlette.concurrency import run_in_threadpool
@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from rookery.errors import UserError
 from rookery.server.answers import JsonAnswer, answer, raw_answer
-from rookery.server.schemas import ArtifactLink
+from rookery.server.schemas import ArtifactLink, ArtifactLinks
 from rookery.server.services import Served, Services
 from rookery.server.uploads import receive_content
 from rookery.spec.logs import canonical_log_name
@@ -57,8 +57,11 @@ def list_artifacts(run_id: str, services: Served, prefix: str = "") -> JsonAnswe
 
 
 @router.post("/runs/{run_id}/artifacts", status_code=201)
-def link_artifact(run_id: str, link: ArtifactLink, services: Served) -> JsonAnswer:
-    """Names content that is stored already."""
+def link_artifact(run_id: str, link: Union[ArtifactLinks, ArtifactLink], services: Served) -> JsonAnswer:
+    """Names content that is stored already: one, or all of a list."""
+    if isinstance(link, ArtifactLinks):
+        links = [(one.name, one.sha256) for one in link.artifacts]
+        return answer({"artifacts": services.record.artifacts.link_many(run_id, links)}, 201)
     return answer(services.record.artifacts.link(run_id, link.name, link.sha256), 201)
 
 

@@ -6,9 +6,11 @@ from typing import Annotated, Optional
 
 from fastapi import APIRouter, Depends, Query
 
+from rookery.environments.curated import check_unedited
 from rookery.errors import ConflictError, UserError
 from rookery.record import RunFilter
 from rookery.record.causes import plain_cause
+from rookery.record.secrets import check_values
 from rookery.server.answers import JsonAnswer, answer
 from rookery.server.auth import Asking, check_parent
 from rookery.server.schemas import RunChange, StatusReport
@@ -44,7 +46,9 @@ Filter = Annotated[RunFilter, Depends(run_filter)]
 @router.post("/runs", status_code=201)
 def create_run(body: Body, services: Served, asking: Asking) -> JsonAnswer:
     """Takes a RunSpec; the same one again returns the run that is there."""
-    spec = check_run_spec(from_plain(RunSpec, parse_object(body)))
+    data = parse_object(body)
+    secret_values = check_values(data.pop("secret_values", None))
+    spec = check_run_spec(from_plain(RunSpec, data))
     check_parent(services, asking, spec.parent_id)
     existing = services.record.runs.find(spec.run_id)
     if existing is not None and existing["spec"] == to_plain(spec):
@@ -53,10 +57,13 @@ def create_run(body: Body, services: Served, asking: Asking) -> JsonAnswer:
         services.record.runs.check_exists(spec.parent_id)
     has_process = spec.kind != RunKind.CHILD  # a child has none for the controller to care for
     if existing is None and has_process:
+        if spec.kind == RunKind.SCRIPT:
+            check_unedited(spec.environment)
         services.controller.check(spec)
-    run, is_new = services.record.runs.create(spec, str(asking))
+    run, is_new = services.record.runs.create(spec, str(asking), secret_values)
     if is_new and has_process:
         services.controller.submitted(run["id"])
+        run = services.record.runs.get(run["id"])  # an interactive run is Running by now
     return answer(run, 201 if is_new else 200)
 
 
