@@ -54,7 +54,12 @@ def session_podman():
     folder = tempfile.mkdtemp(prefix="rk-")
     podman = Podman(folder)
     try:
-        podman("import", tar, IMAGE, timeout=300)
+        try:
+            podman("import", tar, IMAGE, timeout=300)
+        except AssertionError as error:
+            if os.getuid() != 0:
+                pytest.skip(f"podman does not work for this user: {error}")
+            raise
         yield podman
         assert podman.names() == [], "a test left a container behind"
     finally:
@@ -78,7 +83,7 @@ def podman(session_podman, home, monkeypatch):
 def docker(podman, monkeypatch, tmp_path):
     """The docker client, with podman's socket for an engine."""
     if shutil.which("docker") is None:
-        _apt("docker.io" if shutil.which("dockerd") else "docker-cli")
+        _apt("docker.io")
     socket = os.path.join(podman.folder, "docker.sock")
     service = subprocess.Popen(["podman", *podman.flags, "system", "service", "--time=0", f"unix://{socket}"])
     try:

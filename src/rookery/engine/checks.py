@@ -21,16 +21,16 @@ def check_feasible(spec: RunSpec, computes: Computes, engine: Engine) -> None:
     if spec.node_count > largest:
         raise ComputeError(_too_many(spec, largest))
     engine.check(spec.node_count, cluster)
-    if spec.launcher not in ("none", "per_node"):  # per_node is what several nodes without a framework are
-        raise UnsupportedError(
-            f"Distributed runs (launcher '{spec.launcher}') come in a later version of Rookery. "
-            "Submit without distributed_job_config."
-        )
-    if spec.node_count > 1 or spec.processes_per_node > 1:
+    if spec.launcher in ("none", "per_node") and (spec.node_count > 1 or spec.processes_per_node > 1):
         raise UnsupportedError(
             f"node_count={spec.node_count}, processes_per_node={spec.processes_per_node}: runs of "
             "several nodes or processes come in a later version of "
             "Rookery. Submit with one node and one process."
+        )
+    if spec.launcher != "none":
+        raise UnsupportedError(
+            f"Distributed runs (launcher '{spec.launcher}') come in a later version of Rookery. "
+            "Submit without distributed_job_config."
         )
     environments.check(spec.environment)
 

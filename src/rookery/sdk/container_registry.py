@@ -1,4 +1,4 @@
-"""Where a base image comes from. Kept as given: images are not pulled here."""
+"""Where a base image comes from. The password is not sent to the keeper: `podman login` on its machine is the way in."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ _SOURCES = ("base_image", "base_dockerfile", "build_context")
 
 
 class DockerSection(Element):
-    """The image. Kept and shown; software comes from conda and pip, so a run needs no Docker.
+    """The image. Where it is set, runs are in a container of it if one is to be had; else software comes from conda and pip.
 
     Of base_image, base_dockerfile and build_context one counts: setting one resets the others, with a warning
     when that loses something that was set on purpose.

@@ -36,7 +36,8 @@ class HistoryConfiguration(Element):
 
 
 class DockerConfiguration(Element):
-    """Kept and shown; a run needs no Docker here."""
+    """Whether and how a run is in a container of its environment's image. Without a runtime it runs in the built environment, and
+    says so."""
 
     def __init__(
         self,

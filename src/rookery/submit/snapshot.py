@@ -33,6 +33,12 @@ class Snapshot:
     sent_files: int
     sent_bytes: int
     warnings: tuple[str, ...]
+    paths: frozenset[str] = frozenset()
+
+    def holds(self, path: str) -> bool:
+        """Whether a file can be opened by this relative path: it is there, or a link on its way is."""
+        parts = os.path.normpath(path).split(os.sep)
+        return any("/".join(parts[:n]) in self.paths for n in range(1, len(parts) + 1))
 
 
 def take_snapshot(
@@ -87,6 +93,7 @@ def take_snapshot(
         sender.sent_files,
         sender.sent_bytes,
         tuple(warnings),
+        frozenset(e["path"] for e in entries),
     )
 
 

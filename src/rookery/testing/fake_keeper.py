@@ -48,6 +48,8 @@ class FakeKeeper:
         self.events: list[tuple[str, Any]] = []  # hello, running, outcome, finished, beat in order
         self.commands: list[dict[str, Any]] = []
         self.uploads = 0
+        self.answered = 0
+        self.refused = ""  # an artifact that is not taken
         self.over = False  # answer agents with 409
         self.cancel = False
         self.fail_rate = 0.0
@@ -105,6 +107,7 @@ class FakeKeeper:
         query = dict(parse_qsl(url.query))
         parts = [unquote(p) for p in url.path.split("/")[3:]]  # "", "api", "v1", …
         with self.changed:
+            self.answered += 1
             try:
                 return self._route(method, parts, query, body)
             finally:
@@ -115,6 +118,10 @@ class FakeKeeper:
             return self._agent(parts[1], parts[4], query, body)
         if parts[0] == "snapshots":
             return 200, {"id": parts[1], "entries": self.snapshots[parts[1]]}
+        if parts[:2] == ["content", "missing"]:
+            return 200, {"missing": [sha for sha in json.loads(body)["sha256"] if sha not in self.content]}
+        if parts[:2] == ["content", "pack"]:
+            return self._take_pack(body)
         if parts[0] == "content":
             return (200, self.content[parts[1]]) if parts[1] in self.content else _error(404, "not_found", "no content")
         if parts[0] == "models":
@@ -150,6 +157,17 @@ class FakeKeeper:
         stored += body[len(stored) - offset :]
         self.log_times.append((time.time(), name, len(stored)))
         return 200, {"ack": len(stored)}
+
+    def _take_pack(self, body: bytes) -> tuple[int, Any]:
+        at = 0
+        while at < len(body):
+            size = int(body[at + 64 : at + 80], 16)
+            data = body[at + 80 : at + 80 + size]
+            assert hashlib.sha256(data).hexdigest() == body[at : at + 64].decode()
+            self.content[body[at : at + 64].decode()] = data
+            self.uploads += 1
+            at += 80 + size
+        return 201, {}
 
     def _take_journal(self, run: str, data: dict[str, Any]) -> tuple[int, Any]:
         stored = self.journal_offsets.get(data["journal"], 0)
@@ -230,10 +248,13 @@ class FakeKeeper:
         mine = self.artifacts.setdefault(run, {})
         if method == "POST":
             wanted = json.loads(body)
-            if wanted["sha256"] not in self.content:
+            links = wanted.get("artifacts", [wanted])
+            if any(link["name"] == self.refused for link in links):
+                return _error(400, "bad_path", "no such name, please")
+            if any(link["sha256"] not in self.content for link in links):
                 return _error(404, "artifact_not_found", "not stored yet")
-            mine[wanted["name"]] = self.content[wanted["sha256"]]
-            return 201, {"name": wanted["name"]}
+            mine.update({link["name"]: self.content[link["sha256"]] for link in links})
+            return 201, {"artifacts": links}
         if method == "PUT":
             self.uploads += 1
             mine[name] = body
