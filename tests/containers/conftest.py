@@ -65,7 +65,10 @@ def session_podman():
     finally:
         with contextlib.suppress(AssertionError):
             podman("rm", "--all", "--force", "--time", "0")
-        subprocess.run(["umount", os.path.join(folder, "store", "overlay")], capture_output=True, check=False)
+        with open("/proc/mounts") as f:
+            mounted = [line.split()[1] for line in f if line.split()[1].startswith(folder + "/")]
+        for place in sorted(mounted, reverse=True):
+            subprocess.run(["umount", "--lazy", place], capture_output=True, check=False)
         shutil.rmtree(folder, ignore_errors=True)
 
 

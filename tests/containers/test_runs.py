@@ -63,19 +63,26 @@ def read_log(run, name=DRIVER):
     return run.get_details_with_logs()["logFiles"].get(name, "")
 
 
-def until(condition, what, patience_s=60.0):
+def until(condition, what, patience_s=60.0, pause_s=0.05):
     deadline = time.monotonic() + patience_s
     while not condition():
         assert time.monotonic() < deadline, what
-        time.sleep(0.05)
+        time.sleep(pause_s)
+
+
+def command_lines():
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as f:
+            yield f.read().decode(errors="replace").split("\0")[:-1]
 
 
 def is_running(command):
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as f:
-            if f.read().decode(errors="replace").split("\0")[:-1] == command:
-                return True
-    return False
+    return command in command_lines()
+
+
+def monitors(name):
+    """podman's processes that look after a container of that name."""
+    return [line for line in command_lines() if line and line[0].endswith("conmon") and name in line]
 
 
 def agent_pid(ws, run):
@@ -205,6 +212,15 @@ class TestStopping:
         assert details["status"] == "Failed"
         assert details["error"]["cause"]["kind"] == "NodeLost"
         until(lambda: podman.names() == [], "its container is still there")
+
+    def test_nor_one_that_is_killed_while_its_container_is_made(self, ws, tmp_path, podman):
+        run = submit(ws, tmp_path, WAIT)
+        name = container_name(run.id, 1, 0, 0)
+        until(lambda: monitors(name), "its container was never made", pause_s=0.001)
+        os.kill(agent_pid(ws, run), signal.SIGKILL)  # made and, most likely, not yet started
+        assert run.wait_for_completion(raise_on_error=False)["status"] == "Failed"
+        until(lambda: podman.names() == [], "its container is still there")
+        until(lambda: not monitors(name), "it is waited for")
 
     def test_not_even_when_the_keeper_is_dead_too(self, ws, tmp_path, podman):
         run = submit(ws, tmp_path, WAIT)

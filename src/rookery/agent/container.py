@@ -20,6 +20,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Optional
 
 from rookery.agent.logs import tail
+from rookery.agent.proc import all_stats, command_line
 from rookery.agent.tree import find_attempt, stop_attempt
 from rookery.spec.container import (
     ContainerSpec,
@@ -131,6 +132,7 @@ class Enclosure:
             subprocess.run(removal, stdin=subprocess.DEVNULL, capture_output=True, timeout=REMOVE_S, check=False)
         except (OSError, subprocess.TimeoutExpired):
             pass  # whoever finishes this attempt tries again
+        _end_monitors(set(self._names()))
 
     def release(self) -> None:
         """Everything has ended: the guard may go."""
@@ -151,9 +153,12 @@ class Enclosure:
             except OSError:
                 pass
 
-    def _removal(self) -> list[str]:
+    def _names(self) -> list[str]:
         job = self._job
-        names = [container_name(job.run_id, job.attempt, job.node, rank.rank) for rank in job.ranks]
+        return [container_name(job.run_id, job.attempt, job.node, rank.rank) for rank in job.ranks]
+
+    def _removal(self) -> list[str]:
+        names = self._names()
         return remove_command(self._spec, names) if names else []
 
 
@@ -167,7 +172,7 @@ def _start_script(
     spec: ContainerSpec, variables: Mapping[str, str], argv: list[str], paths: RankPaths, work: str
 ) -> str:
     q = shlex.quote
-    lines = ["#!/bin/sh", f"echo $$ > {q(paths.inside + '.new')} && mv {q(paths.inside + '.new')} {q(paths.inside)}"]
+    lines = ["#!/bin/sh", f"echo $$ > {q(paths.inside)}"]
     for name, value in variables.items():
         if not _NAME.match(name) or name in ("PATH", "PYTHONPATH"):
             continue
@@ -212,6 +217,18 @@ def _settle(ranks: Ranks) -> None:
     while ranks.pids and time.monotonic() < deadline:
         time.sleep(0.02)
         ranks.reap()
+
+
+def _end_monitors(names: set[str]) -> None:
+    """End podman's monitors of containers that are gone. One whose client was killed between making and starting its container
+    waits for ever, with a process that never becomes the user's."""
+    for pid, stat in all_stats().items():
+        words = command_line(pid)
+        if words and os.path.basename(words[0]) == "conmon" and names & set(words):
+            for child in [other.pid for other in all_stats().values() if other.parent == stat.pid]:
+                if command_line(child)[-1:] == ["init"]:
+                    _tell(child, signal.SIGKILL)
+            _tell(pid, signal.SIGKILL)
 
 
 def _tell(pid: int, number: int = signal.SIGTERM) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Optional
 
-__all__ = ["Stat", "all_stats", "environ_has", "is_same_process", "read_stat", "start_ticks"]
+__all__ = ["Stat", "all_stats", "command_line", "environ_has", "is_same_process", "read_stat", "start_ticks"]
 
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
@@ -54,6 +54,15 @@ def all_stats() -> dict[int, Stat]:
             if stat is not None:
                 found[stat.pid] = stat
     return found
+
+
+def command_line(pid: int) -> list[str]:
+    """The words it was started with; none for a process that is gone."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb", buffering=0) as f:
+            return f.readall().decode("utf-8", "surrogateescape").split("\0")[:-1]
+    except OSError:
+        return []
 
 
 def environ_has(pid: int, assignment: bytes) -> bool:

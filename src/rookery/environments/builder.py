@@ -28,7 +28,7 @@ from rookery.environments.wanted import Wanted
 from rookery.errors import EnvironmentBuildError, RookeryError
 from rookery.spec.run import EnvironmentSpec
 
-__all__ = ["Built", "build", "check", "known"]
+__all__ = ["Built", "build", "check", "forget", "known"]
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,19 @@ def known(spec: Wanted | EnvironmentSpec, workspace_root: str | None = None) -> 
         return _known(make_plan(spec, Policy.read(workspace_root), probe=False))
     except RookeryError:
         return None
+
+
+def forget(spec: Wanted | EnvironmentSpec, workspace_root: str | None = None) -> None:
+    """Forget what a specification came to: the next build resolves it anew, with what the indexes have by then. What was
+    built stays.
+
+    Raises:
+        UserError, EnvironmentBuildError: see check.
+    """
+    try:
+        os.unlink(request_path(make_plan(spec, Policy.read(workspace_root)).request))
+    except FileNotFoundError:
+        pass
 
 
 def build(
