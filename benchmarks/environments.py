@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 
 from benchmarks.result import Result, median_of
 
@@ -29,8 +30,8 @@ def measure(ws) -> list[Result]:
     second_s = _timed(lambda: built.append(builder.build(second, _silent)))
     own_mb = store.show_environment(built[0].key).disk.own_bytes / 1e6
     with tempfile.TemporaryDirectory(prefix="rookery-bench-venv-") as folder:
-        pip_small_s = _timed(lambda: _venv(os.path.join(folder, "small"), *SMALL))
-        pip_torch_s = _timed(lambda: _venv(os.path.join(folder, "torch"), *TORCH, ONE_MORE))
+        pip_small_s = _timed(lambda: _venv(os.path.join(folder, "small"), _pins(small), SMALL))
+        pip_torch_s = _timed(lambda: _venv(os.path.join(folder, "torch"), _pins(second), (*TORCH, ONE_MORE)))
         pip_mb = sum(store.disk_use(os.path.join(folder, "torch")).__dict__.values()) / 1e6
     return [
         Result("environment that is built: specification → ready", ready_s, "s", 0.05),
@@ -58,14 +59,23 @@ def _timed(call) -> float:
     return time.perf_counter() - start
 
 
-def _venv(folder: str, *packages: str) -> None:
+def _pins(spec) -> list[str]:
+    """What was asked for at the versions that we got: left alone, pip may take a torch of some gigabytes more."""
+    from rookery.environments import builder, store
+
+    lock = store.show_environment(builder.known(spec).key).lock
+    lines = [line.split(" ")[0] for line in lock.packages.splitlines() if "==" in line]
+    return [line for line in lines if line.partition("==")[0] in lock.asked]
+
+
+def _venv(folder: str, packages: Sequence[str], modules: Sequence[str]) -> None:
     """What people do by hand; ends with an import, as our build does."""
     python = os.path.join(folder, "bin", "python")
     pip = [python, "-m", "pip", "install", "-q", "--no-cache-dir", "--disable-pip-version-check"]
     for command in (
         [sys.executable, "-m", "venv", folder],
         [*pip, *packages],
-        [python, "-c", "; ".join(f"import {name}" for name in packages)],
+        [python, "-c", "; ".join(f"import {name}" for name in modules)],
     ):
         done = subprocess.run(command, capture_output=True, text=True, timeout=1800, check=False)
         if done.returncode != 0:

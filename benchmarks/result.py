@@ -51,7 +51,7 @@ def print_table(results: list[Result]) -> None:
 def format_number(value: Optional[float], unit: str) -> str:
     if value is None:
         return "-"
-    if value >= 10000:
+    if value >= 1000:
         return f"{value:,.0f} {unit}"
     return f"{value:.3g} {unit}"
 

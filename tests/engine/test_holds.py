@@ -13,7 +13,7 @@ import pytest
 
 from rookery import environments
 from rookery.engine.build_logs import BuildLogs
-from rookery.environments import BuiltEnvironment, store
+from rookery.environments import BuiltEnvironment, leases, store
 from rookery.environments.folders import EnvironmentFolder, write_json
 from rookery.spec.logs import BUILD_LOG
 from rookery.testing.engine_exam import wait_for
@@ -83,7 +83,7 @@ class TestHolds:
         house.wait_placed(run_id)
         house.controller.agent_hello(run_id, 1, 0, {"pid": agent.pid, "hostname": socket.gethostname()})
         monkeypatch.setattr(
-            store, "start_ticks", lambda pid, real=store.start_ticks: -1 if pid == os.getpid() else real(pid)
+            leases, "start_ticks", lambda pid, real=leases.start_ticks: -1 if pid == os.getpid() else real(pid)
         )
         assert store.show_environment(KEY).in_use_by == (run_id,)
         assert prune() == []
@@ -126,13 +126,13 @@ class TestPruneAgainstHold:
         """The lease is written between the first look and the removal."""
         looks = []
 
-        def look(one, real=store._users):
+        def look(one, real=store.users):
             if not looks:
                 looks.append(store.hold(KEY, "late", os.getpid()))
                 return []
             return real(one)
 
-        monkeypatch.setattr(store, "_users", look)
+        monkeypatch.setattr(store, "users", look)
         monkeypatch.setattr(
             store,
             "_stored",

@@ -11,6 +11,7 @@ from rookery.environments import builder, store
 from rookery.environments.folders import EnvironmentFolder
 from rookery.environments.wanted import from_requirements
 from rookery.errors import NotFoundError, UserError
+from tests.environments_build.wheels import write_wheel
 
 
 @pytest.fixture
@@ -78,6 +79,18 @@ class TestStore:
         store.prune_cache()
         done = subprocess.run([built.python, "-c", "import alpha"], timeout=60, check=False)
         assert done.returncode == 0
+
+
+class TestForget:
+    def test_the_next_build_sees_what_is_new(self, built, wheels):
+        write_wheel(wheels, "alpha", "3.0", {"alpha/__init__.py": ""})
+        assert builder.build(from_requirements("alpha"), lambda data: None).key == built.key
+        builder.forget(from_requirements("alpha"))
+        builder.forget(from_requirements("alpha"))
+        assert builder.known(from_requirements("alpha")) is None
+        fresh = builder.build(from_requirements("alpha"), lambda data: None)
+        assert "alpha==3.0" in store.show_environment(fresh.key).lock.packages
+        assert len(store.list_environments()) == 2
 
 
 class TestDiskUse:

@@ -238,6 +238,8 @@ class TestCommandLine:
         assert "Resolving 1 requirements" in done.stderr
         (one,) = json.loads(rookery(tmp_path, "env", "list", "--json").stdout)["environments"]
         assert "beta==1.0" in rookery(tmp_path, "env", "show", one["key"][:8]).stdout
+        assert "Resolving" not in rookery(tmp_path, "env", "build", "requirements.txt").stderr
+        assert "Resolving 1 requirements" in rookery(tmp_path, "env", "build", "--fresh", "requirements.txt").stderr
         assert "Would remove" in rookery(tmp_path, "env", "prune", one["key"][:8], "--dry-run").stdout
         assert "Removed" in rookery(tmp_path, "env", "prune", one["key"][:8], "--yes").stdout
         assert store.list_environments() == []

@@ -109,11 +109,14 @@ def build_environment(
             autocompletion=complete_environment,
         ),
     ],
+    is_fresh: Annotated[
+        bool, typer.Option("--fresh", help="Resolve it anew: newer versions where the specification allows them.")
+    ] = False,
     json: AsJson = False,
     workspace: InWorkspace = None,
 ) -> int:
     """Builds an environment now, so that no run has to wait for it. A failure is tried again at once."""
-    return build_and_watch(session.client(), choose_environment(environment))
+    return build_and_watch(session.client(), choose_environment(environment), is_fresh)
 
 
 @app.command("prune")

@@ -17,8 +17,8 @@ __all__ = ["build_and_watch"]
 INTERRUPTED = 130
 
 
-def build_and_watch(client: Any, environment: Any) -> int:
-    """Has it built and returns when it is there: 0, or 130 after Ctrl-C.
+def build_and_watch(client: Any, environment: Any, is_fresh: bool = False) -> int:
+    """Has it built (with `is_fresh` resolved anew) and returns when it is there: 0, or 130 after Ctrl-C.
 
     Raises:
         EnvironmentBuildError: it cannot be built.
@@ -26,8 +26,8 @@ def build_and_watch(client: Any, environment: Any) -> int:
     from rookery.sdk.environment_spec import environment_spec
     from rookery.spec.plain import to_plain
 
-    spec = to_plain(environment_spec(environment))
-    build = client.request("POST", "/environments/builds", body={"spec": spec})
+    body = {"spec": to_plain(environment_spec(environment)), **({"fresh": True} if is_fresh else {})}
+    build = client.request("POST", "/environments/builds", body=body)
     if session.current().json:
         print_json({"event": "submitted", "build": build}, line=True)
     try:

@@ -7,7 +7,8 @@ import os
 import socket
 from typing import Any, Optional
 
-from rookery.environments import BuiltEnvironment, store
+from rookery.environments import BuiltEnvironment, leases
+from rookery.environments.folders import EnvironmentFolder
 
 __all__ = ["Holds"]
 
@@ -24,10 +25,10 @@ class Holds:
         if built is None or not built.key:
             return True
         try:
-            return store.hold(built.key, run_id, os.getpid())
+            return leases.hold(built.key, run_id, os.getpid())
         except OSError as error:  # a full disk: better a run that might lose its environment than none
             log.warning("Environment %s cannot be held for run %s: %s", built.key, run_id, error)
-            return True
+            return EnvironmentFolder(built.key).is_built()
 
     def take_for_agent(self, run_id: str, built: Optional[BuiltEnvironment], node: int, hello: dict[str, Any]) -> None:
         """An agent is up; if it is on this machine it holds what its ranks use."""
@@ -35,10 +36,10 @@ class Holds:
         if built is None or not built.key or not isinstance(pid, int) or hello.get("hostname") != socket.gethostname():
             return
         try:
-            store.hold(built.key, run_id, pid, holder=f"node-{node}")
+            leases.hold(built.key, run_id, pid, holder=f"node-{node}")
         except OSError as error:
             log.warning("Environment %s cannot be held for run %s: %s", built.key, run_id, error)
 
     def let_go(self, run_id: str, built: Optional[BuiltEnvironment]) -> None:
         if built is not None and built.key:
-            store.release_hold(built.key, run_id)
+            leases.release_hold(built.key, run_id)

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from rookery.environments.build import remove_folder
-from rookery.environments.flocks import hold_lock, start_ticks
+from rookery.environments.flocks import hold_lock
 from rookery.environments.folders import (
     EnvironmentFolder,
     environments_folder,
@@ -19,9 +19,10 @@ from rookery.environments.folders import (
     uv_cache_folder,
     write_json,
 )
+from rookery.environments.leases import hold, release_hold, users
 from rookery.environments.lock import Lock
 from rookery.environments.uv_program import find_uv
-from rookery.errors import EnvironmentBuildError, NotFoundError, UserError
+from rookery.errors import EnvironmentBuildError, NotFoundError
 
 __all__ = [
     "DiskUse",
@@ -35,7 +36,6 @@ __all__ = [
     "show_environment",
 ]
 
-_OWNER = re.compile(r"[\w.-]{1,200}")
 CACHE_WAIT_S = 10
 JUST_USED_S = 60.0  # somebody may have been handed it and not have said so yet
 
@@ -88,39 +88,6 @@ def show_environment(key: str) -> StoredEnvironment:
         several = f"{len(fitting)} environments begin with it" if len(fitting) > 1 else "there is none"
         raise NotFoundError(f"Environment key {key!r}: {several}. See `rookery env list`.")
     return found
-
-
-def hold(key: str, owner: str, pid: int, holder: str = "") -> bool:
-    """Note that a process uses an environment: it is not pruned while that process lives. Several may hold it for the same
-    owner, each under a name of its own.
-
-    Returns:
-        Whether it is there. Said after the lease is written, and pruning looks at leases once more after it has taken the
-        marker away: one of the two notices the other.
-    """
-    if not _OWNER.fullmatch(owner) or (holder and not _OWNER.fullmatch(holder)):
-        raise UserError(f"Owner {owner!r} of a lease must be a run's id.")
-    folder = EnvironmentFolder(key)
-    name = f"{owner}@{holder}.json" if holder else f"{owner}.json"
-    write_json(os.path.join(folder.leases, name), {"owner": owner, "pid": pid, "start_ticks": start_ticks(pid)})
-    return folder.is_built()
-
-
-def release_hold(key: str, owner: str) -> None:
-    """The opposite, for all who hold it for this owner. Harmless when there is none; a dead process's lease does not count
-    anyway.
-    """
-    leases = EnvironmentFolder(key).leases
-    try:
-        names = os.listdir(leases)
-    except OSError:
-        return
-    for name in names:
-        if name == owner + ".json" or name.startswith(owner + "@"):
-            try:
-                os.unlink(os.path.join(leases, name))
-            except OSError:
-                pass
 
 
 def prune(
@@ -196,7 +163,7 @@ def _remove(folder: EnvironmentFolder) -> bool:
     """
     try:
         with hold_lock(folder.key, time.monotonic()):
-            if _users(folder) or not _take_marker(folder):
+            if users(folder) or not _take_marker(folder):
                 return False
             remove_folder(folder.root)
             shutil.rmtree(folder.leases, ignore_errors=True)
@@ -212,7 +179,7 @@ def _take_marker(folder: EnvironmentFolder) -> bool:
         return True
     used = os.stat(folder.marker).st_mtime
     os.unlink(folder.marker)
-    if not _users(folder):
+    if not users(folder):
         return True
     write_json(folder.marker, marker)
     os.utime(folder.marker, (used, used))
@@ -244,22 +211,8 @@ def _stored(key: str, measure: bool = True) -> StoredEnvironment | None:
         last_used=os.stat(folder.marker).st_mtime,
         seconds=float(marker.get("seconds", 0)),
         disk=disk_use(folder.root) if measure else DiskUse(),
-        in_use_by=tuple(_users(folder)),
+        in_use_by=tuple(users(folder)),
         deviations=lock.deviations if lock else (),
         path=folder.env,
         lock=lock,
     )
-
-
-def _users(folder: EnvironmentFolder) -> list[str]:
-    try:
-        names = sorted(os.listdir(folder.leases))
-    except OSError:
-        return []
-    leases = [read_json(os.path.join(folder.leases, n)) or {} for n in names if n.endswith(".json")]
-    alive = [
-        str(one["owner"])
-        for one in leases
-        if one.get("pid") and start_ticks(int(one["pid"])) == one.get("start_ticks") != -1
-    ]
-    return list(dict.fromkeys(alive))

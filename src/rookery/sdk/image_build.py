@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import base64
-import codecs
 import io
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from typing import Any, Optional
 
 from rookery.errors import KeeperUnavailableError
-from rookery.sdk.log_printer import write_text
+from rookery.sdk.build_output import BuildOutput, write_text
 from rookery.spec.run import EnvironmentSpec
 
 __all__ = ["DockerImageDetails", "ImageBuildDetails"]
@@ -55,22 +55,26 @@ class ImageBuildDetails:
         out = sys.stdout
         if show_output:
             write_text(out, "Image Build Status: Running\n\n")
-        decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        with closing(self.environment_client.stream(self._path + "/events")) as events:
-            for event in events:
-                if event.kind == "log" and show_output:
-                    data = event.data
-                    raw = data["text"].encode("utf-8") if "text" in data else base64.b64decode(data["base64"])
-                    write_text(out, decoder.decode(raw))
-                elif event.kind == "end":
-                    break
-            else:
-                raise KeeperUnavailableError(f"The events of build '{self.build_id}' broke off. Wait for it again.")
+        shown = BuildOutput(out)
+        try:
+            self._follow(shown.take if show_output else None)
+        finally:
+            shown.close()
         if show_output:
             write_text(out, f"\nImage Build Status: {self.status}\n\n")
         elif self.error:
             print(f"The environment could not be built: {self.error}", file=sys.stderr)
         return self
+
+    def _follow(self, take: Optional[Callable[[bytes], None]]) -> None:
+        with closing(self.environment_client.stream(self._path + "/events")) as events:
+            for event in events:
+                if event.kind == "log" and take is not None:
+                    data = event.data
+                    take(data["text"].encode("utf-8") if "text" in data else base64.b64decode(data["base64"]))
+                elif event.kind == "end":
+                    return
+        raise KeeperUnavailableError(f"The events of build '{self.build_id}' broke off. Wait for it again.")
 
     def _told(self) -> dict[str, Any]:
         if self._last.get("status") not in ENDED:

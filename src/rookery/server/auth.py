@@ -131,9 +131,10 @@ RULES: dict[tuple[str, str], Rule] = {
     ("POST", "/models"): _anyone,  # the handler checks the run
     **{
         ("POST", _AGENT + verb): _own_agent
-        for verb in ("hello", "running", "beat", "journal", "log", "outcome", "finished")
+        for verb in ("hello", "rendezvous", "running", "beat", "journal", "log", "outcome", "finished")
     },
     ("GET", _AGENT + "commands"): _own_agent,
+    ("GET", _AGENT + "rendezvous"): _own_agent,
 }
 
 

@@ -13,6 +13,7 @@ __all__ = [
     "ArtifactLinks",
     "ComputeChange",
     "ComputeNew",
+    "ComputePreempt",
     "EnvironmentLabels",
     "EnvironmentPrune",
     "EnvironmentText",
@@ -85,6 +86,13 @@ class ComputeChange(_Given):
     idle_seconds_before_scaledown: Optional[int] = None
     tags: Optional[dict[str, Any]] = None
     description: Optional[str] = None
+
+
+class ComputePreempt(_Given):
+    node: Optional[str] = None
+    grace_s: Optional[float] = None
+    away_s: Optional[float] = None
+    force: bool = False
 
 
 class EnvironmentLabels(_Given):

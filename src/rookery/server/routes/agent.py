@@ -18,6 +18,7 @@ __all__ = ["router"]
 router = APIRouter(prefix="/agent/{run_id}/{attempt}/{node}", tags=["agent"])
 
 POLL_S = 25.0
+LIFE_S = 2.0  # an agent that waits in a long poll is heard of this often
 
 
 @router.post("/hello")
@@ -35,6 +36,28 @@ def hello(run_id: str, attempt: int, node: int, body: Body, services: Served) ->
 def running(run_id: str, attempt: int, node: int, body: Body, services: Served) -> JsonAnswer:
     services.controller.agent_running(run_id, attempt, node, parse_object(body))
     return answer({})
+
+
+@router.post("/rendezvous")
+def open_rendezvous(run_id: str, attempt: int, node: int, body: Body, services: Served) -> JsonAnswer:
+    """Node 0 waits at this address for the others to dial it."""
+    services.controller.agent_open_rendezvous(run_id, attempt, node, parse_object(body, "address", "port"))
+    return answer({})
+
+
+@router.get("/rendezvous")
+async def rendezvous(run_id: str, attempt: int, node: int, services: Served) -> JsonAnswer:
+    """Where node 0 waits; waits up to 25 s for it to say so, or for the attempt to be stopped."""
+    loop = asyncio.get_running_loop()
+    end = loop.time() + POLL_S
+    with Waiter(services, [f"rendezvous/{run_id}/{attempt}", f"commands/{run_id}/{attempt}/{node}"]) as waiter:
+        while True:
+            waiter.clear()
+            found = await run_in_threadpool(services.controller.agent_rendezvous, run_id, attempt, node)
+            left = end - loop.time()
+            if found["port"] or found["cancel"] or left <= 0 or services.leaving:
+                return answer(found)
+            await waiter.wait(min(left, LIFE_S))
 
 
 @router.post("/beat")

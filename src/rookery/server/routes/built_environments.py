@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter
 
-from rookery.environments import store
 from rookery.environments.folders import EnvironmentFolder, environments_folder, uv_cache_folder
 from rookery.environments.requirement import mask
 from rookery.errors import UserError
 from rookery.record.clock import from_unix
 from rookery.server.answers import JsonAnswer, answer
 from rookery.server.schemas import EnvironmentPrune
+
+if TYPE_CHECKING:
+    from rookery.environments import store
 
 __all__ = ["router"]
 
@@ -23,6 +25,8 @@ MAX_LOG = 4 * 1024 * 1024
 @router.get("/built-environments")
 def list_built(measure: bool = True) -> JsonAnswer:
     """All of them, the last used first. `measure=false` leaves out sizes, for which every file is looked at."""
+    from rookery.environments import store  # loaded when first needed: the keeper starts without the builder
+
     found = store.list_environments(measure)
     told: dict[str, Any] = {"environments": [_plain(one, measure) for one in found]}
     if measure:
@@ -35,6 +39,8 @@ def list_built(measure: bool = True) -> JsonAnswer:
 @router.get("/built-environments/{key}")
 def get_built(key: str) -> JsonAnswer:
     """One, by the beginning of its key, with its lock and its build log."""
+    from rookery.environments import store
+
     one = store.show_environment(key)
     lock = one.lock
     told = {
@@ -53,6 +59,8 @@ def get_built(key: str) -> JsonAnswer:
 @router.post("/built-environments/prune")
 def prune_built(wanted: EnvironmentPrune) -> JsonAnswer:
     """Remove those that no run uses; those named, or all. `freed_bytes` counts what only they hold."""
+    from rookery.environments import store
+
     if wanted.older_than_s < 0:
         raise UserError(f"older_than_s={wanted.older_than_s:g} must not be negative.")
     keys = None if wanted.keys is None else [store.show_environment(key).key for key in wanted.keys]

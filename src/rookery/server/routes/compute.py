@@ -6,7 +6,7 @@ from fastapi import APIRouter
 
 from rookery.errors import UserError
 from rookery.server.answers import JsonAnswer, answer
-from rookery.server.schemas import ComputeChange, ComputeNew
+from rookery.server.schemas import ComputeChange, ComputeNew, ComputePreempt
 from rookery.server.services import Served
 from rookery.spec.compute import ClusterSpec, check_cluster_spec
 from rookery.spec.names import check_compute_name
@@ -47,6 +47,15 @@ def change_compute(name: str, change: ComputeChange, services: Served) -> JsonAn
 def delete_compute(name: str, services: Served) -> JsonAnswer:
     services.controller.delete_compute(name)
     return answer({})
+
+
+@router.post("/compute/{name}/preempt", status_code=202)
+def preempt(name: str, given: ComputePreempt, services: Served) -> JsonAnswer:
+    """Takes a node away, as a cloud does with a low-priority one; what ran on it is tried again."""
+    taken = services.controller.preempt(
+        name, given.node, grace_s=given.grace_s, away_s=given.away_s, force=given.force
+    )
+    return answer(taken, 202)
 
 
 @router.get("/compute/{name}/nodes")

@@ -54,8 +54,13 @@ def register_environment(body: Body, services: Served, asking: Asking) -> JsonAn
 
 @router.post("/environments/builds", status_code=202)
 def start_build(body: Body, services: Served, asking: Asking) -> JsonAnswer:
-    """Starts a build, or joins the one of the same specification that is under way."""
-    return answer(_shown(services, services.builds.want(_spec(body), str(asking))), 202)
+    """Starts a build, or joins the one of the same specification that is under way. `fresh`: it is resolved anew."""
+    spec = _spec(body, "fresh")
+    if parse_object(body).get("fresh") and spec.conda is not None:
+        from rookery.environments import builder
+
+        builder.forget(spec, services.paths.root)
+    return answer(_shown(services, services.builds.want(spec, str(asking))), 202)
 
 
 @router.get("/environments/builds/{build_id}")
@@ -128,9 +133,9 @@ def add_wheel(wheel: WheelNew, services: Served) -> JsonAnswer:
     return answer(services.record.wheels.add(wheel.name, wheel.sha256, wheel.exist_ok), 201)
 
 
-def _spec(body: bytes) -> EnvironmentSpec:
+def _spec(body: bytes, *others: str) -> EnvironmentSpec:
     data = parse_object(body, "spec")
-    _only(data, "spec")
+    _only(data, "spec", *others)
     return from_plain(EnvironmentSpec, data["spec"])
 
 
