@@ -19,7 +19,7 @@ PEER = "python -m venv + pip"
 
 def measure(ws) -> list[Result]:
     from rookery import environments
-    from rookery.environments import builder, store
+    from rookery.environments.building import builder, store
 
     small, torch, second = (_spec(*p) for p in (SMALL, TORCH, (*TORCH, ONE_MORE)))
     small_s = _timed(lambda: builder.build(small, _silent))
@@ -61,7 +61,7 @@ def _timed(call) -> float:
 
 def _pins(spec) -> list[str]:
     """What was asked for at the versions that we got: left alone, pip may take a torch of some gigabytes more."""
-    from rookery.environments import builder, store
+    from rookery.environments.building import builder, store
 
     lock = store.show_environment(builder.known(spec).key).lock
     lines = [line.split(" ")[0] for line in lock.packages.splitlines() if "==" in line]

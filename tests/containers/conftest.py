@@ -17,7 +17,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from rookery.environments import contained, containers
+from rookery.environments.containers import contained
+from rookery.environments.containers import runtimes as containers
 
 IMAGE = "localhost/rookery-tests/python:latest"
 PACKAGES = ["podman", "runc", "mmdebstrap"]

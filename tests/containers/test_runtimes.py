@@ -6,10 +6,10 @@ import sys
 import pytest
 
 from rookery import environments
-from rookery.environments import contained
-from rookery.environments.containers import ContainerPolicy, find_runtime
-from rookery.environments.image_wish import ImageWish
-from rookery.environments.images import Unavailable, get_image
+from rookery.environments.containers import contained
+from rookery.environments.containers.image_wish import ImageWish
+from rookery.environments.containers.images import Unavailable, get_image
+from rookery.environments.containers.runtimes import ContainerPolicy, find_runtime
 from rookery.errors import ConfigError, EnvironmentBuildError
 from rookery.spec.run import EnvironmentSpec
 from tests.containers.conftest import forget

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rookery.environments.image_wish import read_wish
+from rookery.environments.containers.image_wish import read_wish
 from rookery.errors import UserError
 from rookery.sdk import Environment
 from rookery.sdk.environment_spec import environment_spec

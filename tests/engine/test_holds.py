@@ -13,8 +13,9 @@ import pytest
 
 from rookery import environments
 from rookery.engine.build_logs import BuildLogs
-from rookery.environments import BuiltEnvironment, leases, store
-from rookery.environments.folders import EnvironmentFolder, write_json
+from rookery.environments import BuiltEnvironment
+from rookery.environments.building import leases, store
+from rookery.environments.building.folders import EnvironmentFolder, write_json
 from rookery.spec.logs import BUILD_LOG
 from rookery.testing.engine_exam import wait_for
 

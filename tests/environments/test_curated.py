@@ -4,8 +4,13 @@ import sys
 
 import pytest
 
-from rookery.environments.curated import check_own_name, check_unedited, curated_environments, find_curated
-from rookery.environments.curated_names import CURATED, TODAY
+from rookery.environments.specification.curated import (
+    check_own_name,
+    check_unedited,
+    curated_environments,
+    find_curated,
+)
+from rookery.environments.specification.curated_names import CURATED, TODAY
 from rookery.errors import EnvironmentNotFoundError, UserError
 from rookery.spec.names import is_reserved_environment
 from rookery.spec.run import EnvironmentSpec
@@ -95,7 +100,7 @@ class TestContent:
 
     @pytest.mark.parametrize("literal", ["0", "1"])
     def test_the_builder_can_read_every_one(self, monkeypatch, literal):
-        from rookery.environments.wanted import from_conda
+        from rookery.environments.specification.wanted import from_conda
 
         monkeypatch.setenv("ROOKERY_CURATED_LITERAL", literal)
         for found in curated_environments():

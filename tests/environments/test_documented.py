@@ -2,7 +2,7 @@
 
 import os
 
-from rookery.environments.curated_names import CURATED
+from rookery.environments.specification.curated_names import CURATED
 from rookery.settings import SETTINGS
 
 PAGE = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "environments.md")

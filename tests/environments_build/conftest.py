@@ -8,7 +8,7 @@ import stat
 
 import pytest
 
-from rookery.environments import uv_program
+from rookery.environments.python import uv_program
 from tests.environments_build.wheels import write_wheel
 
 REAL_UV = os.environ.get("ROOKERY_UV", "")  # read before the home fixture drops every ROOKERY_ variable

@@ -11,9 +11,9 @@ import time
 
 import pytest
 
-from rookery.environments import builder, store
-from rookery.environments.folders import EnvironmentFolder, environments_folder
-from rookery.environments.wanted import from_requirements, read_specification
+from rookery.environments.building import builder, store
+from rookery.environments.building.folders import EnvironmentFolder, environments_folder
+from rookery.environments.specification.wanted import from_requirements, read_specification
 from rookery.errors import EnvironmentBuildError, UserError
 from rookery.spec.run import EnvironmentSpec
 from tests.conftest import start_ticks
@@ -93,7 +93,7 @@ class TestBuild:
         assert len(counting_uv.calls("compile")) == calls
 
     def test_the_requested_python_is_said_where_it_differs(self, wheels, monkeypatch):
-        monkeypatch.setattr("rookery.environments.managed_python.PYTHON_SOURCES", [])
+        monkeypatch.setattr("rookery.environments.python.managed_python.PYTHON_SOURCES", [])
         version = f"{sys.version_info[0]}.{sys.version_info[1]}"
         built = builder.build(
             EnvironmentSpec(conda={"dependencies": [f"python={version}.99", {"pip": ["alpha"]}]}), quiet
@@ -104,7 +104,7 @@ class TestBuild:
     def test_a_source_of_interpreters_is_asked_once_for_the_exact_one(self, wheels, monkeypatch):
         asked = []
         monkeypatch.setattr(
-            "rookery.environments.managed_python.PYTHON_SOURCES",
+            "rookery.environments.python.managed_python.PYTHON_SOURCES",
             [lambda version, log, deadline: bool(asked.append(version))],
         )
         version = f"{sys.version_info[0]}.{sys.version_info[1]}.99"
@@ -113,7 +113,7 @@ class TestBuild:
         assert asked == [version]
 
     def test_a_wheel_of_torch_at_hand_is_taken_before_a_newer_one_of_the_index(self, wheels, tmp_path, monkeypatch):
-        monkeypatch.setattr("rookery.environments.torch_choice.has_gpu", lambda: False)
+        monkeypatch.setattr("rookery.environments.python.torch_choice.has_gpu", lambda: False)
         index = tmp_path / "index" / "torch"
         index.mkdir(parents=True)
         for folder, version in ((wheels, "2.13.0+cpu"), (index, "2.15.0")):
@@ -248,7 +248,7 @@ class TestTogether:
 
     @pytest.mark.slow
     def test_twenty_processes_build_once(self, wheels, counting_uv):
-        code = "from rookery.environments import builder; from rookery.environments.wanted import from_requirements as r; print(builder.build(r('beta'), lambda d: None).key)"
+        code = "from rookery.environments.building import builder; from rookery.environments.specification.wanted import from_requirements as r; print(builder.build(r('beta'), lambda d: None).key)"
         processes = [
             subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(20)
         ]
@@ -280,8 +280,8 @@ class TestTogether:
         counting_uv.stall(step)
         code = textwrap.dedent(
             """
-            from rookery.environments import builder
-            from rookery.environments.wanted import from_requirements
+            from rookery.environments.building import builder
+            from rookery.environments.specification.wanted import from_requirements
             builder.build(from_requirements("beta"), lambda data: None)
             """
         )

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rookery.environments.conda_spec import parse_conda_dependency
-from rookery.environments.requirement import parse_requirement
-from rookery.spec.safe_yaml import load_yaml
-from rookery.environments.wanted import from_conda, from_requirements
+from rookery.environments.specification.conda_spec import parse_conda_dependency
+from rookery.environments.specification.requirement import parse_requirement
+from rookery.environments.specification.wanted import from_conda, from_requirements
 from rookery.errors import UserError
+from rookery.spec.safe_yaml import load_yaml
 
 LINES = st.text("abcXYZ019 .,;:@/\\-_=<>!~*[]()'\"#$`|&%+\t\n\x00é", max_size=60)
 QUICK = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -10,8 +10,8 @@ import zipfile
 
 import pytest
 
-from rookery.environments.import_check import check_imports
-from rookery.environments.uv_program import Finished
+from rookery.environments.building.import_check import check_imports
+from rookery.environments.python.uv_program import Finished
 from rookery.errors import EnvironmentBuildError
 from tests.environments_build.wheels import write_wheel
 

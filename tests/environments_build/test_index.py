@@ -4,9 +4,9 @@ import subprocess
 
 import pytest
 
-from rookery.environments import builder
-from rookery.environments.interpreters import installed
-from rookery.environments.wanted import from_conda
+from rookery.environments.building import builder
+from rookery.environments.python.interpreters import installed
+from rookery.environments.specification.wanted import from_conda
 
 OLDEST_AND_NEWEST = sorted({one.minor for one in installed()})[:1] + sorted({one.minor for one in installed()})[-1:]
 

@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from rookery.environments import interpreters
-from rookery.environments.interpreters import Interpreter, choose, installed
-from rookery.environments.versions import allows
+from rookery.environments.python import interpreters
+from rookery.environments.python.interpreters import Interpreter, choose, installed
+from rookery.environments.python.versions import allows
 from rookery.errors import EnvironmentBuildError, UserError
 
 SOME = [Interpreter(f"/py/{v}", v) for v in ("3.6.15", "3.8.5", "3.8.18", "3.9.18", "3.12.1")]

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from rookery.environments.interpreters import Interpreter
-from rookery.environments.lock import Lock
-from rookery.environments.versions import allows, exact, release
+from rookery.environments.building.lock import Lock
+from rookery.environments.python.interpreters import Interpreter
+from rookery.environments.python.versions import allows, exact, release
 
 LOCK = Lock.of(
     Interpreter("/py", "3.11.7", "built then"), python_requested="3.11", packages="six==1.0\n", asked=("six",)

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from rookery.environments.pip_config import PipConfig, read_pip_config
+from rookery.environments.python.pip_config import PipConfig, read_pip_config
 from rookery.errors import ConfigError
 
 

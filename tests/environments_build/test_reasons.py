@@ -2,7 +2,7 @@
 
 import pytest
 
-from rookery.environments.reasons import explain
+from rookery.environments.building.reasons import explain
 
 SOLUTION = "Resolving\nerror: No solution found when resolving dependencies\n  cause: "
 OUTPUTS = [

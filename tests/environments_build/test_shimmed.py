@@ -1,7 +1,7 @@
 """What Rookery itself stands in for."""
 
-from rookery.environments.shimmed import without_shimmed
-from rookery.environments.wanted import from_conda, from_requirements
+from rookery.environments.specification.shimmed import without_shimmed
+from rookery.environments.specification.wanted import from_conda, from_requirements
 
 
 def names(wanted):

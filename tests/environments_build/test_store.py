@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from rookery.environments import builder, store
-from rookery.environments.folders import EnvironmentFolder
-from rookery.environments.wanted import from_requirements
+from rookery.environments.building import builder, store
+from rookery.environments.building.folders import EnvironmentFolder
+from rookery.environments.specification.wanted import from_requirements
 from rookery.errors import NotFoundError, UserError
 from tests.environments_build.wheels import write_wheel
 

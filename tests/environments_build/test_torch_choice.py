@@ -4,9 +4,9 @@ import platform
 
 import pytest
 
-from rookery.environments.interpreters import Interpreter
-from rookery.environments.torch_choice import pin_torch, torchvision_of
-from rookery.environments.wanted import from_requirements
+from rookery.environments.python.interpreters import Interpreter
+from rookery.environments.python.torch_choice import pin_torch, torchvision_of
+from rookery.environments.specification.wanted import from_requirements
 
 PYTHON = Interpreter("/py", "3.11.7")
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from rookery.environments.conda_names import without_conda
-from rookery.environments.conda_spec import parse_conda_dependency
-from rookery.environments.requirement import parse_requirement
-from rookery.spec.safe_yaml import load_yaml
-from rookery.environments.wanted import from_conda, from_requirements, read_specification
+from rookery.environments.specification.conda_names import without_conda
+from rookery.environments.specification.conda_spec import parse_conda_dependency
+from rookery.environments.specification.requirement import parse_requirement
+from rookery.environments.specification.wanted import from_conda, from_requirements, read_specification
 from rookery.errors import UserError
+from rookery.spec.safe_yaml import load_yaml
 
 CLASSIC = """
 name: pytorch-env

@@ -2,8 +2,8 @@
 
 import pytest
 
-from rookery.environments.wanted import from_conda, parse_specification
-from rookery.environments.wanted_plain import to_conda
+from rookery.environments.specification.wanted import from_conda, parse_specification
+from rookery.environments.specification.wanted_plain import to_conda
 from rookery.errors import UserError
 
 UV_LOCK = """

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from rookery.environments import conda_program
+from rookery.environments.conda import program as conda_program
 from tests.environments_conda.channel_maker import PLACEHOLDER, ChannelMaker, CondaPackage
 from tests.environments_conda.rattler_venv import rattler_python
 

@@ -6,10 +6,10 @@ import subprocess
 
 import pytest
 
-from rookery.environments import builder
-from rookery.environments.conda_build import without_given
-from rookery.environments.folders import EnvironmentFolder
-from rookery.environments.wanted import Wanted, from_conda
+from rookery.environments.building import builder
+from rookery.environments.building.folders import EnvironmentFolder
+from rookery.environments.conda.build import without_given
+from rookery.environments.specification.wanted import Wanted, from_conda
 from rookery.errors import EnvironmentBuildError
 from tests.environments_build.wheels import write_wheel
 from tests.environments_conda.channel_maker import CondaPackage
@@ -118,7 +118,7 @@ class TestWithout:
         assert "CONDA_PREFIX" not in built.variables
 
     def test_without_py_rattler_it_says_so_and_forgets_it(self, wanted, log, monkeypatch):
-        monkeypatch.setattr("rookery.environments.conda_program._is_beside_us", lambda: False)
+        monkeypatch.setattr("rookery.environments.conda.program._is_beside_us", lambda: False)
         for _ in range(2):
             with pytest.raises(EnvironmentBuildError, match=r"rookery\[conda\]") as caught:
                 builder.build(wanted("greet"), log)

@@ -1,6 +1,6 @@
 import pytest
 
-from rookery.environments.conda_channels import CondaConfig, channel_urls, read_conda_config, without_secret
+from rookery.environments.conda.channels import CondaConfig, channel_urls, read_conda_config, without_secret
 from rookery.errors import ConfigError, UserError
 
 CONFIG = CondaConfig(

@@ -6,11 +6,11 @@ import time
 
 import pytest
 
-from rookery.environments import conda_program
-from rookery.environments.conda_program import find_conda_python, plain_runner
-from rookery.environments.conda_python import conda_pythons, from_conda_channel, python_from_channel
-from rookery.environments.conda_solve import conda_mode, needs_conda, python_spec, solve_conda
-from rookery.environments.wanted import Wanted, from_conda
+from rookery.environments.conda import program as conda_program
+from rookery.environments.conda.program import find_conda_python, plain_runner
+from rookery.environments.conda.python import conda_pythons, from_conda_channel, python_from_channel
+from rookery.environments.conda.solve import conda_mode, needs_conda, python_spec, solve_conda
+from rookery.environments.specification.wanted import Wanted, from_conda
 from rookery.errors import ConfigError, EnvironmentBuildError
 from tests.environments_conda.channel_server import silent
 from tests.environments_conda.conftest import VERSION

@@ -7,13 +7,13 @@ import sys
 
 import pytest
 
-from rookery.environments.conda_install import install_conda
-from rookery.environments.conda_lock import CondaLock
-from rookery.environments.conda_program import conda_cache_folder, prune_conda_cache
-from rookery.environments.conda_solve import solve_conda
-from rookery.environments.conda_variables import conda_variables
-from rookery.environments.uv_program import find_uv
-from rookery.environments.wanted import Wanted, from_conda
+from rookery.environments.conda.install import install_conda
+from rookery.environments.conda.lock import CondaLock
+from rookery.environments.conda.program import conda_cache_folder, prune_conda_cache
+from rookery.environments.conda.solve import solve_conda
+from rookery.environments.conda.variables import conda_variables
+from rookery.environments.python.uv_program import find_uv
+from rookery.environments.specification.wanted import Wanted, from_conda
 from rookery.errors import EnvironmentBuildError
 from tests.environments_build.wheels import write_wheel
 from tests.environments_conda.channel_maker import ChannelMaker, CondaPackage

@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from rookery.environments.conda_install import install_conda
-from rookery.environments.conda_lock import CondaLock
-from rookery.environments.conda_solve import solve_conda
-from rookery.environments.wanted import from_conda
+from rookery.environments.conda.install import install_conda
+from rookery.environments.conda.lock import CondaLock
+from rookery.environments.conda.solve import solve_conda
+from rookery.environments.specification.wanted import from_conda
 from rookery.errors import EnvironmentBuildError
 from tests.environments_conda.channel_server import closed_port, make_certificates, serving, silent
 

@@ -7,8 +7,9 @@ import os
 import socket
 from typing import Any, Optional
 
-from rookery.environments import BuiltEnvironment, leases
-from rookery.environments.folders import EnvironmentFolder
+from rookery.environments import BuiltEnvironment
+from rookery.environments.building import leases
+from rookery.environments.building.folders import EnvironmentFolder
 
 __all__ = ["Holds"]
 

@@ -12,7 +12,7 @@ from rookery.spec.container import ContainerSpec
 from rookery.spec.run import EnvironmentSpec
 
 if TYPE_CHECKING:
-    from rookery.environments.builder import Built
+    from rookery.environments.building.builder import Built
     from rookery.record import Record
 
 __all__ = ["BuiltEnvironment", "check", "prepare", "prepared"]
@@ -47,11 +47,11 @@ def check(spec: EnvironmentSpec) -> None:
         EnvironmentBuildError: it asks for what only conda has and conda may not be used.
     """
     if _is_to_be_built(spec):
-        from rookery.environments import builder  # loaded when first needed: the keeper starts without it
+        from rookery.environments.building import builder  # loaded when first needed: the keeper starts without it
 
         builder.check(spec)
     if spec.docker:
-        from rookery.environments import contained
+        from rookery.environments.containers import contained
 
         contained.is_contained(spec)
 
@@ -59,7 +59,7 @@ def check(spec: EnvironmentSpec) -> None:
 def prepared(spec: EnvironmentSpec) -> Optional[BuiltEnvironment]:
     """The environment if it is at hand now, without starting anything; else None, and `prepare` finds out."""
     if spec.docker:
-        from rookery.environments import contained
+        from rookery.environments.containers import contained
 
         if contained.is_contained(spec):
             return contained.prepared_contained(spec, _prepared)
@@ -68,7 +68,7 @@ def prepared(spec: EnvironmentSpec) -> Optional[BuiltEnvironment]:
 
 def _prepared(spec: EnvironmentSpec) -> Optional[BuiltEnvironment]:
     if _is_to_be_built(spec):
-        from rookery.environments import builder
+        from rookery.environments.building import builder
 
         known = builder.known(spec)
         return _from_builder(known, spec) if known else None
@@ -91,7 +91,7 @@ def prepare(
         EnvironmentBuildError: it cannot be had; the message names what is at fault and why.
     """
     if spec.docker:
-        from rookery.environments import contained
+        from rookery.environments.containers import contained
 
         if contained.is_contained(spec):
             return contained.prepare_contained(spec, log, partial(_prepare, again=again), record, again)
@@ -100,7 +100,7 @@ def prepare(
 
 def _prepare(spec: EnvironmentSpec, log: Callable[[bytes], None], again: bool) -> BuiltEnvironment:
     if _is_to_be_built(spec):
-        from rookery.environments import builder
+        from rookery.environments.building import builder
 
         return _from_builder(builder.build(spec, log, again=again), spec)
     path = find_interpreter(spec.python)

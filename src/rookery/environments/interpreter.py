@@ -51,9 +51,7 @@ def try_interpreter(path: Optional[str], given: str, environment: str, log: Call
     """
     where = f"Environment '{environment}': interpreter '{given}'"
     if path is None:
-        looked = (
-            "does not exist" if os.path.dirname(given) else f"is not on PATH ({os.environ.get('PATH', '')})"
-        )
+        looked = "does not exist" if os.path.dirname(given) else f"is not on PATH ({os.environ.get('PATH', '')})"
         raise EnvironmentBuildError(
             f"{where} {looked}. Set `env.python.interpreter_path` to the full path of a Python 3.6 or newer."
         )
@@ -63,9 +61,7 @@ def try_interpreter(path: Optional[str], given: str, environment: str, log: Call
     version = _ask_version(path, where)
     if version < OLDEST:
         shown = ".".join(map(str, version))
-        raise EnvironmentBuildError(
-            f"{where} ({path}) is Python {shown}; runs need 3.6 or newer. Name another one."
-        )
+        raise EnvironmentBuildError(f"{where} ({path}) is Python {shown}; runs need 3.6 or newer. Name another one.")
     if path != given:
         log(f"Interpreter '{given}' is {path} (Python {'.'.join(map(str, version))}).\n".encode())
     with _lock:

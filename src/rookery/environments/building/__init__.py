@@ -1,0 +1,1 @@
+"""From a plan to a lock to a built environment, once per machine, and what is built already."""

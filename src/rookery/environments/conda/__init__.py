@@ -1,0 +1,1 @@
+"""Packages of conda channels, through py-rattler in a child process."""

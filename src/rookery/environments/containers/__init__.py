@@ -1,0 +1,1 @@
+"""Images: finding a runtime, getting or building an image, packages inside it."""
