@@ -31,7 +31,7 @@ bench: $(VENV)/.vision $(VENV)/.azureml $(VENV)/.test $(VENV)/.mlflow
 
 # Long, outside CI: random kills by the hundred. Its last result is in docs/reliability.md.
 soak: $(VENV)/.azureml $(VENV)/.test
-	SOAK_SEEDS=30 $(BIN)/python -m pytest --durations=5 tests/stories/test_kill_anything.py
+	SOAK_SEEDS=30 $(BIN)/python -m pytest --durations=5 tests/stories/test_kill_anything.py tests/stories/test_preempt_anything.py
 
 install-azureml: $(VENV)/.azureml
 

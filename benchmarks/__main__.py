@@ -11,7 +11,7 @@ import time
 from benchmarks import peer
 from benchmarks.result import print_table
 
-ALL = ("imports", "log_cost", "ingest", "submit", "environments", "snapshot", "keeper", "listing")
+ALL = ("imports", "log_cost", "ingest", "submit", "environments", "launch", "snapshot", "keeper", "listing")
 
 
 def main() -> int:

@@ -44,6 +44,32 @@ _ALL = [
         "keeper_port", int, 0, "TCP port of the keeper on loopback; 0 takes a free one the first time and keeps it"
     ),
     Setting("cancel_grace_s", float, 10.0, "seconds between SIGTERM and SIGKILL when a run is stopped"),
+    Setting(
+        "failure_grace_s",
+        float,
+        0.5,
+        "seconds between SIGTERM and SIGKILL for the other ranks of a run when one of them has failed",
+    ),
+    Setting(
+        "stall_timeout_s",
+        float,
+        1800.0,
+        "seconds without any progress after which a run counts as stalled and fails; 0 never. A run's own variable ROOKERY_STALL_TIMEOUT_S comes first",
+    ),
+    Setting("preempt_grace_s", float, 30.0, "seconds between SIGTERM and SIGKILL when a node is preempted"),
+    Setting("preempted_s", float, 10.0, "how long a preempted node stays away before another may come up in its place"),
+    Setting(
+        "low_priority_retries",
+        int,
+        3,
+        "how often a run on a low-priority cluster is tried again after a lost node, where it does not say itself",
+    ),
+    Setting(
+        "elastic_wait_s",
+        float,
+        60.0,
+        "how long a run that may go on with fewer nodes (min_nodes) waits for all of them after it lost one",
+    ),
     Setting("heartbeat_s", float, 5.0, "seconds between an agent's heartbeats and resource samples"),
     Setting("missed_heartbeats", int, 6, "heartbeats missed before a run is shown as NotResponding"),
     Setting("local_slots", int, 0, "runs that the target 'local' executes at the same time; 0 means one per CPU core"),

@@ -42,6 +42,17 @@ REAL = {
     "azureml.core.compute_target:ComputeTargetException": "rookery.errors",
     "azureml.core.model:Model": "rookery.sdk.model",
     "azureml.core.resource_configuration:ResourceConfiguration": "rookery.sdk.resource_configuration",
+    "azureml.train.dnn:PyTorch": "rookery.sdk.estimators",
+    "azureml.train.dnn:TensorFlow": "rookery.sdk.estimators",
+    "azureml.train.dnn:Chainer": "rookery.sdk.estimators",
+    "azureml.train.dnn:Mpi": "rookery.sdk.estimators",
+    "azureml.train.dnn:Gloo": "rookery.sdk.estimators",
+    "azureml.train.dnn:Nccl": "rookery.sdk.estimators",
+    "azureml.train.dnn:ParameterServer": "rookery.sdk.estimators",
+    "azureml.train.estimator:Estimator": "rookery.sdk.estimators",
+    "azureml.train.estimator:MMLBaseEstimator": "rookery.sdk.estimators",
+    "azureml.train.estimator:MMLBaseEstimatorRunConfig": "rookery.sdk.estimators",
+    "azureml.train.sklearn:SKLearn": "rookery.sdk.estimators",
     "azureml.widgets:RunDetails": "rookery.azureml.widgets",
     "azureml.telemetry:set_diagnostics_collection": "rookery.azureml.telemetry",
 }
@@ -73,7 +84,7 @@ class TestSurface:
             "azureml.data:FileDataset",
             "azureml.pipeline.core:Pipeline",
             "azureml.train.hyperdrive:choice",
-            "azureml.train.dnn:PyTorch",
+            "azureml.train.automl:AutoMLConfig",
             "azureml.core.model:InferenceConfig",
         ],
     )
@@ -90,6 +101,9 @@ class TestSurface:
         core = importlib.import_module("rookery.azureml.core")
         assert core.runconfig.MpiConfiguration is load("azureml.core.runconfig:MpiConfiguration")
         assert is_placeholder(core.webservice.Webservice)
+        train = importlib.import_module("rookery.azureml.train")
+        assert train.dnn.Mpi is load("azureml.train.dnn:Mpi")
+        assert is_placeholder(train.hyperdrive.choice)
 
     @pytest.mark.parametrize(
         "module", ["azureml.core", "azureml.core.run", "azureml.pipeline.core", "azureml.core.compute"]

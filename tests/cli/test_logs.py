@@ -84,3 +84,67 @@ class TestFollow:
             {"event": "log", "run": run["id"], "name": DRIVER, "offset": 0, "text": "hi\n"},
             {"event": "end", "run": run["id"], "status": "Completed"},
         ]
+
+
+def rank_log(rank):
+    return f"azureml-logs/70_driver_log_{rank}.txt"
+
+
+@pytest.fixture
+def two_ranks(keeper):
+    run = make_run("birds_2_bbbb")
+    run["spec"]["processes_per_node"] = 2
+    keeper.add(run)
+    keeper.logs[run["id"]] = {rank_log(0): b"a0\nb0\n", rank_log(1): b"a1\nlast without end"}
+    return run
+
+
+class TestRanks:
+    def test_one_rank(self, cli, two_ranks):
+        assert cli("logs", "birds_2", "--rank", 1).out == "a1\nlast without end"
+
+    def test_a_single_rank_is_rank_0(self, cli, run):
+        assert cli("logs", "birds_1", "--rank", 0, "--json").json["name"] == DRIVER
+
+    def test_names_the_ranks_there_are(self, cli, two_ranks):
+        said = cli("logs", "birds_2", "--rank", 7)
+        assert said.code == 1
+        assert "rank 7. Ranks with a log: 0, 1." in said.err
+
+    def test_all_are_merged_under_their_numbers(self, cli, two_ranks):
+        assert (
+            cli("logs", "birds_2", "--all").out == "[rank 0] a0\n[rank 0] b0\n[rank 1] a1\n[rank 1] last without end\n"
+        )
+        assert cli("logs", "birds_2", "--all", "--tail", 1).out == "[rank 0] b0\n[rank 1] last without end\n"
+
+    def test_in_colour_on_a_terminal(self, cli, two_ranks):
+        assert "\x1b[32m[rank 1]\x1b[0m a1\n" in cli("logs", "birds_2", "--all", columns=80).out
+
+    def test_as_data(self, cli, two_ranks):
+        found = cli("logs", "birds_2", "--all", "--json").json["logs"]
+        assert [(f["rank"], f["text"]) for f in found] == [(0, "a0\nb0\n"), (1, "a1\nlast without end")]
+
+    def test_follows_all_line_by_line(self, cli, keeper, two_ranks):
+        run_id = two_ranks["id"]
+
+        def stream(path, query, after):
+            def log(rank, offset, text):
+                return Event("log", 1, {"run": run_id, "name": rank_log(rank), "offset": offset, "text": text})
+
+            yield log(0, 6, "half a")
+            yield log(1, 19, " now\n")
+            yield log(0, 12, " line\n")
+            yield Event("end", 2, {})
+
+        keeper.stream = stream
+        said = cli("logs", "birds_2", "--all", "-f").out.splitlines()
+        assert said == [
+            "[rank 0] a0",
+            "[rank 0] b0",
+            "[rank 1] a1",
+            "[rank 1] last without end now",
+            "[rank 0] half a line",
+        ]
+
+    def test_only_one_way_to_choose(self, cli, two_ranks):
+        assert cli("logs", "birds_2", "--all", "--rank", 1).code == 2

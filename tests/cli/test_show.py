@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from tests.cli.fake import DRIVER, make_run
+from tests.cli.fake import DRIVER, EARLY, LATE, make_run
 
 CAUSE = {
     "kind": "UserError",
@@ -102,3 +102,31 @@ class TestShow:
         assert said.code == 1
         assert said.err.startswith("error: There is no run 'birds_9'.")
         assert said.out == ""
+
+
+class TestAttempts:
+    def test_each_is_shown_with_its_cause_and_ranks(self, cli, keeper):
+        cause = {"kind": "Preempted", "summary": "Node 'spot-0' was preempted."}
+        ranks = [{"rank": 0, "exit_code": 0, "signal": None}, {"rank": 1, "exit_code": None, "signal": "SIGKILL"}]
+        first, second = (
+            {"attempt": n, "started_utc": EARLY, "ended_utc": LATE, "result": result, "cause": why, "nodes": nodes}
+            for n, result, why, nodes in (
+                (1, "lost", cause, [{"id": "spot-0", "result": "lost", "ranks": ranks}]),
+                (2, "failed", None, [{"id": "spot-1", "result": "failed", "ranks": ranks}]),
+            )
+        )
+        keeper.add(make_run("birds_3_cccc", attempts=[first, second]))
+        shown = cli("show", "birds_3").out
+        assert "Node 'spot-0' was preempted." in shown
+        assert "0: exit 0, 1: SIGKILL" in shown
+        assert "spot-1" in shown
+
+    def test_a_single_attempt_that_went_well_is_no_news(self, cli, keeper):
+        ranks = [{"rank": 0, "exit_code": 0, "signal": None}]
+        note = {"attempt": 1, "started_utc": EARLY, "ended_utc": LATE, "result": "completed", "cause": None}
+        keeper.add(
+            make_run("birds_4_dddd", attempts=[{**note, "nodes": [{"id": "l", "result": "completed", "ranks": ranks}]}])
+        )
+        shown = cli("show", "birds_4").out
+        assert "Attempts" not in shown
+        assert "Nodes" not in shown

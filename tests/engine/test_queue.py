@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from rookery.engine import Controller
 from rookery.engine.queue import Request, Target
@@ -217,3 +219,88 @@ class TestSharing:
             house.start_ranks(run_id)
         assert [n["gpus"] for n in house.controller.nodes("pool")] == [[0], [1], [0]]
         assert "GPUs 0" in house.record.runs.get(runs[2])["warnings"][0]
+
+
+class TestPreemptedNodes:
+    def target(self, **fields):
+        return Target("pool", ClusterSpec(vm_priority="lowpriority", **fields), 0.0, "now")
+
+    def test_one_in_use_leaves_with_its_run_and_stays_away(self):
+        target = self.target(max_nodes=1)
+        target.ask(Request("a", 1))
+        (node,) = target.take(target.next_wish(), 0.0, "now")
+        target.preempt(node.id, 10.0, 1.0, "now")
+        assert node.state == "leaving"
+        target.give_back("a", 2.0, "now")
+        assert (node.state, node.run_id, target.idle()) == ("preempted", None, [])
+        target.ask(Request("a", 1))
+        assert target.next_wish(2.0) is None
+        assert "0 of 1 in use, 1 preempted; position 1" in target.reason(target.waiting[0], 1)
+        assert target.next_change(2.0) == 12.0
+        assert not target.bring_back(11.9, "now")
+        assert target.bring_back(12.0, "now")
+        assert target.next_wish(12.0).count == 1
+
+    def test_an_idle_one_is_away_at_once_and_the_minimum_comes_back(self):
+        target = self.target(max_nodes=2, min_nodes=1)
+        (node,) = target.idle()
+        target.preempt(node.id, 3.0, 0.0, "now")
+        assert node.state == "preempted"
+        assert not target.scale_down(10_000.0)
+        assert target.bring_back(3.0, "now")
+        assert len(target.idle()) == 1
+
+
+class TestElastic:
+    def waiting(self, up: int, **fields):
+        target = Target("pool", ClusterSpec(max_nodes=4), 0.0, "now")
+        target.ask(Request("holder", 4 - up))
+        target.take(target.next_wish(), 0.0, "now")
+        target.ask(Request("run", 4, min_count=2, flexible_at=60.0))
+        return target
+
+    def test_waits_for_all_nodes_until_its_time(self):
+        target = self.waiting(up=3)
+        assert target.next_wish(59.9) is None
+        assert target.next_change(0.0) == 60.0
+        wish = target.next_wish(60.0)
+        assert (wish.count, len(target.take(wish, 60.0, "now"))) == (3, 3)
+
+    def test_never_goes_below_its_minimum(self):
+        assert self.waiting(up=1).next_wish(1000.0) is None
+
+    def test_takes_all_where_all_are_there(self):
+        target = self.waiting(up=3)
+        target.give_back("holder", 70.0, "now")
+        assert target.next_wish(70.0).count == 4
+
+    @settings(max_examples=200, deadline=None)
+    @given(st.data())
+    def test_a_grant_is_between_minimum_and_all(self, data):
+        size = data.draw(st.integers(1, 6))
+        target = Target("pool", ClusterSpec(max_nodes=size), 0.0, "now")
+        now, held = 0.0, {}
+        for number in range(data.draw(st.integers(1, 25))):
+            now += data.draw(st.sampled_from([0.0, 1.0, 7.0]))
+            what = data.draw(st.sampled_from(["ask", "ask", "give", "preempt", "back"]))
+            if what == "ask":
+                count = data.draw(st.integers(1, size))
+                least = data.draw(st.integers(0, count))
+                target.ask(Request(f"r{number}", count, False, least, now + 5.0 if least else None))
+            elif what == "give" and held:
+                run_id = data.draw(st.sampled_from(sorted(held)))
+                del held[run_id]
+                target.give_back(run_id, now, "now")
+            elif what == "preempt" and target.nodes:
+                target.preempt(data.draw(st.sampled_from(sorted(target.nodes))), 4.0, now, "now")
+            elif what == "back":
+                target.bring_back(now, "now")
+            while (wish := target.next_wish(now)) is not None:
+                nodes = target.take(wish, now, "now")
+                request = wish.request
+                assert len(nodes) == wish.count <= request.count
+                assert wish.count == request.count or (request.min_count <= wish.count and now >= request.flexible_at)
+                assert all(n.state == "running" for n in nodes)
+                held[request.run_id] = wish.count
+            assert len(target.nodes) <= size
+            assert sum(held.values()) == sum(1 for n in target.nodes.values() if n.run_id)

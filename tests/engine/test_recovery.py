@@ -66,7 +66,7 @@ class TestRestart:
         house.restart()
         assert house.status(first) == "Running"
         assert house.controller.nodes("local")[0]["run_id"] == first
-        assert house.controller.agent_beat(first, 1, 0, {}) == {"cancel": False}
+        assert house.controller.agent_beat(first, 1, 0, {})["cancel"] is False
         assert house.controller.counts() == {"live_runs": 2, "queued_runs": 1, "running_runs": 1}
         house.finish(first)
         house.start_ranks(second)

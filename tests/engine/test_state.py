@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from rookery.engine import actions as act
 from rookery.engine import observations as obs
+from rookery.engine.attempts import NodeNote, stamp_attempts
 from rookery.engine.outcome import Grant, Outcome
 from rookery.engine.run_state import NodePhase, RunState, load_state, store_state
 from rookery.engine.state import MAX_FINISHERS, step
@@ -19,6 +20,7 @@ BUILT = BuiltEnvironment(python="/usr/bin/python3")
 COMPLETED = Outcome("completed")
 FAILED = Outcome("failed", {"kind": "UserError", "summary": "it raised"})
 LOST = Outcome("lost")
+PREEMPTED = Outcome("lost", {"kind": CauseKind.PREEMPTED, "summary": "Node 'n0' was preempted."})
 
 
 def play(state: RunState, *seen: obs.Observation) -> tuple[RunState, list[act.Action]]:
@@ -213,6 +215,102 @@ class TestLostAgents:
         assert todo.count(act.ReleaseNodes()) == 1
 
 
+class TestPreemption:
+    def test_every_agent_is_told_and_the_reason_says_so(self):
+        state, todo = step(running(gang=2), obs.NodePreempted(1, 1, 5.0))
+        assert (state.status, todo) == (RunStatus.RUNNING, (act.SendPreempt(1),))
+        assert state.reason == "node 'n1' is being preempted: its processes have 5 s to save their work"
+        assert step(state, obs.NodePreempted(1, 0, 1.0)) == (state, ())  # once is enough
+
+    def test_counts_as_a_lost_node_and_goes_back_to_the_queue(self):
+        state, todo = play(
+            running(lost_budget=1, user_budget=1),
+            obs.NodePreempted(1, 0, 5.0),
+            obs.RanksEnded(1, 0, PREEMPTED),
+            obs.Shipped(1, 0),
+        )
+        assert (state.status, state.attempt, state.lost_budget, state.user_budget) == (RunStatus.QUEUED, 2, 0, 1)
+        assert state.preempted is None
+        assert todo[-1] == act.Enqueue()
+        assert state.attempts[0].result == "lost"
+        assert state.attempts[0].cause is not None
+        assert state.attempts[0].cause["kind"] == CauseKind.PREEMPTED
+
+    def test_is_the_cause_even_when_the_other_nodes_fell_first(self):
+        state, todo = play(
+            running(gang=2),
+            obs.NodePreempted(1, 1, 5.0),
+            obs.RanksEnded(1, 0, FAILED),
+            obs.RanksEnded(1, 1, PREEMPTED),
+            obs.Shipped(1, 0),
+            obs.Shipped(1, 1),
+        )
+        assert act.SendCancel(1) not in todo  # all were told to stop already, with the longer grace
+        assert state.status is RunStatus.FAILED
+        assert state.cause is not None
+        assert state.cause["kind"] == CauseKind.PREEMPTED
+
+    def test_an_agent_that_dies_on_the_way_was_preempted_too(self):
+        state, _ = play(
+            running(), obs.NodePreempted(1, 0, 5.0), obs.AgentLost(1, 0, "killed", signal="SIGKILL"), obs.Shipped(1, 0)
+        )
+        assert state.cause is not None
+        assert (state.cause["kind"], state.cause["summary"]) == (CauseKind.PREEMPTED, "Node 'n0' was preempted.")
+
+    def test_a_run_that_completes_within_the_grace_has_completed(self):
+        state, _ = play(running(), obs.NodePreempted(1, 0, 5.0), obs.RanksEnded(1, 0, COMPLETED), obs.Shipped(1, 0))
+        assert state.status is RunStatus.COMPLETED
+
+    def test_cancel_wins(self):
+        state, todo = play(running(lost_budget=3), obs.NodePreempted(1, 0, 5.0), obs.CancelRequested())
+        assert todo[-1] == act.SendCancel(1)
+        state, _ = play(state, obs.RanksEnded(1, 0, PREEMPTED), obs.Shipped(1, 0))
+        assert (state.status, state.attempt) == (RunStatus.CANCELED, 1)
+
+    def test_an_agent_that_does_not_stop_is_killed(self):
+        state, _ = step(running(), obs.NodePreempted(1, 0, 5.0))
+        assert step(state, obs.CancelOverdue())[1] == (act.KillAgent(1, 0),)
+
+    def test_is_taken_up_again_by_the_next_keeper(self):
+        state, _ = step(running(), obs.NodePreempted(1, 0, 5.0))
+        assert step(state, obs.Recovered())[1] == (act.AdoptAgents(1, launch=False), act.SendPreempt(1))
+
+
+class TestAttempts:
+    def test_are_noted_one_by_one_with_what_their_ranks_did(self):
+        ended = Outcome("failed", FAILED.cause, ({"rank": 0, "exit_code": 3, "signal": None},))
+        state, _ = play(running(user_budget=1), obs.RanksEnded(1, 0, ended), obs.Shipped(1, 0), granted())
+        first, second = state.attempts
+        assert (first.attempt, first.result, first.cause and first.cause["summary"]) == (1, "failed", "it raised")
+        assert first.nodes == (NodeNote("n0", "failed", ended.ranks),)
+        assert (second.attempt, second.result, second.nodes) == (2, None, (NodeNote("n0"),))
+        state, _ = play(state, obs.RanksEnded(2, 0, COMPLETED), obs.Shipped(2, 0))
+        assert [a.result for a in state.attempts] == ["failed", "completed"]
+
+    def test_get_their_times_from_outside(self):
+        state = stamp_attempts(running(), "t1")
+        assert (state.attempts[0].started_utc, state.attempts[0].ended_utc) == ("t1", None)
+        state = stamp_attempts(step(state, obs.RanksEnded(1, 0, COMPLETED))[0], "t2")
+        state = stamp_attempts(step(state, obs.Shipped(1, 0))[0], "t3")
+        assert (state.attempts[0].started_utc, state.attempts[0].ended_utc) == ("t1", "t2")
+
+    def test_a_run_may_shrink_only_after_a_loss(self):
+        state = running(gang=3, min_gang=2, lost_budget=2, user_budget=1)
+        assert not state.may_shrink
+        failed, _ = play(
+            state, *(obs.RanksEnded(1, i, FAILED) for i in range(3)), *(obs.Shipped(1, i) for i in range(3))
+        )
+        assert not failed.may_shrink
+        lost, _ = play(state, *(obs.RanksEnded(1, i, LOST) for i in range(3)), *(obs.Shipped(1, i) for i in range(3)))
+        assert lost.may_shrink
+        fewer, _ = step(lost, granted(2))
+        assert [n.phase for n in fewer.nodes] == [NodePhase.PLACED] * 2
+        again, _ = play(
+            fewer, *(obs.RanksEnded(2, i, COMPLETED) for i in range(2)), obs.Shipped(2, 0), obs.Shipped(2, 1)
+        )
+        assert again.status is RunStatus.COMPLETED
+
+
 class TestSilence:
     def test_shows_not_responding_until_heard_again(self):
         state, _ = step(running(), obs.Silence(1, 0, "not heard of"))
@@ -278,6 +376,7 @@ def observations(nodes: int) -> st.SearchStrategy[obs.Observation]:
             obs.Waiting("w"),
             obs.Scaling("s"),
             granted(nodes),
+            granted(1),  # after a loss fewer may be given
             obs.CancelRequested(),
             obs.CancelOverdue(),
             obs.StatusReported(RunStatus.COMPLETED),
@@ -291,10 +390,12 @@ def observations(nodes: int) -> st.SearchStrategy[obs.Observation]:
         st.builds(obs.PlacementFailed, attempt, st.just("p")),
         st.builds(obs.AgentHello, attempt, node),
         st.builds(obs.RanksRunning, attempt, node),
+        st.builds(obs.RendezvousOpened, attempt, node, st.just("127.0.0.1"), st.just(6105)),
         st.builds(obs.Silence, attempt, node, st.just("silent")),
         st.builds(obs.HeardAgain, attempt, node),
         st.builds(obs.RanksEnded, attempt, node, outcome),
         st.builds(obs.Shipped, attempt, node),
+        st.builds(obs.NodePreempted, attempt, node, st.sampled_from([0.0, 5.0])),
         st.builds(obs.AgentLost, attempt, node, st.just("lost"), st.none() | outcome),
     )
 
@@ -306,6 +407,7 @@ def lives(draw: st.DrawFn) -> tuple[RunState, list[obs.Observation]]:
     state = RunState(
         kind=kind,
         gang=nodes,
+        min_gang=draw(st.integers(0, nodes)),
         compute="c",
         lost_budget=draw(st.integers(0, 2)),
         user_budget=draw(st.integers(0, 2)),
@@ -362,6 +464,17 @@ class TestAnySequence:
             released += todo.count(act.ReleaseNodes()) - refused
             assert taken - released == int(state.holding)
             assert state.attempt <= 1 + life[0].lost_budget + life[0].user_budget
+            numbers = [a.attempt for a in state.attempts]
+            assert numbers == sorted(set(numbers))
+            assert set(numbers) <= set(range(1, state.attempt + 1))
+            assert all(a.result for a in state.attempts if a.attempt < state.attempt or state.status.is_terminal)
+            lost = sum(a.result == "lost" for a in state.attempts if a.attempt < state.attempt)
+            failed = sum(a.result == "failed" for a in state.attempts if a.attempt < state.attempt)
+            assert (lost, failed) == (
+                life[0].lost_budget - state.lost_budget,
+                life[0].user_budget - state.user_budget,
+            )
+            assert act.SendPreempt(state.attempt) not in todo or (state.preempted is not None and not state.stop)
             assert load_state(store_state(state)) == state
         more: list[act.Action] = []
         state = ended(state, more)

@@ -79,6 +79,14 @@ class TestPlan:
         run_config.node_count, run_config.mpi.process_count_per_node = 2, 3
         assert plan_launch(run_config, False) == LaunchPlan("mpi", 2, 3, {})
 
+    def test_parallel_tasks(self):
+        run_config = RunConfiguration(communicator="ParallelTask")
+        run_config.node_count, run_config.paralleltask.worker_count_per_node = 2, 3
+        assert plan_launch(run_config, False) == LaunchPlan("parallel_task", 2, 3, {})
+        run_config.paralleltask.max_retries_per_worker = 1
+        with pytest.raises(UnsupportedError, match="max_retries_per_worker=1"):
+            plan_launch(run_config, False)
+
     def test_spark_is_not_available(self):
         with pytest.raises(UnsupportedError, match="PySpark"):
             plan_launch(RunConfiguration(framework="PySpark"), False)

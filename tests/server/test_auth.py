@@ -117,6 +117,10 @@ class TestRunToken:
         assert api.tcp(token("run-1", "agent")).post("/agent/kid/1/0/hello", json=body).status_code == 403
         assert api.tcp(token("run-1", "run")).post("/agent/run-1/1/0/hello", json=body).status_code == 403
         assert api.tcp(token("run-1", "run")).get("/agent/run-1/1/0/commands").status_code == 403
+        for who in (token("run-1", "run"), token("run-2", "agent")):
+            assert api.tcp(who).get("/agent/run-1/1/0/rendezvous").status_code == 403
+            body = {"address": "127.0.0.1", "port": 6105}
+            assert api.tcp(who).post("/agent/run-1/1/0/rendezvous", json=body).status_code == 403
 
     def test_a_token_made_by_the_owner(self, api):
         api.run()

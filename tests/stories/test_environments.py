@@ -14,7 +14,8 @@ from datetime import datetime
 
 import pytest
 
-from rookery.environments import store, uv_program
+from rookery.environments.building import store
+from rookery.environments.python import uv_program
 from rookery.sdk import CondaDependencies, Environment, Experiment, Run, ScriptRunConfig, Workspace
 from rookery.spec.paths import WorkspacePaths
 from rookery.testing.engine_exam import wait_for

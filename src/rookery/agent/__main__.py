@@ -40,7 +40,7 @@ def main(argv: list[str]) -> int:
 
             # What else a container has belongs to its runtime; the guard removes it when we are gone.
             below = None if agent.job.container else os.getpid()
-            stop_attempt(agent.key, agent.job.cancel_grace_s, below)
+            stop_attempt(agent.key, agent.job.cancel_grace_s, below, node=agent.job.node)
         agent.remove_work()
         return 3
 

@@ -26,11 +26,13 @@ from rookery.agent.folders import LogFolders, collect_folder
 from rookery.agent.journals import JournalShipper
 from rookery.agent.keeper import Gone, Keeper
 from rookery.agent.logs import LogShipper, Stream
+from rookery.agent.preempt import Preempt, read_preempt
 from rookery.agent.proc import start_ticks
 from rookery.agent.wake import Wake
 from rookery.agent.watch import Watcher
 from rookery.errors import RookeryError
 from rookery.spec.job import Job
+from rookery.spec.launch import MPI_LOG, Launcher
 from rookery.spec.paths import NodePaths, RankPaths
 from rookery.spec.protocol import PROTOCOL
 
@@ -53,6 +55,7 @@ class Agent:
         self.warnings: list[str] = []
         self.wake = Wake()
         self.cancel_grace_s: Optional[float] = None  # set: somebody asked to stop
+        self.preempt: Optional[Preempt] = None  # set: a node of the run is taken away
         self.over: Optional[str] = None
         self.ended = threading.Event()  # `finished` is reported
         self.finish_asked: Optional[tuple[str, Optional[dict[str, Any]]]] = None
@@ -65,7 +68,10 @@ class Agent:
         self.journals: Optional[JournalShipper] = None
         self.folders: Optional[LogFolders] = None
         self.roots: list[int] = []
+        self.rank_pids: Callable[[], list[tuple[int, int]]] = list  # (rank, pid) of those that were started
         self.roots_now: Callable[[], list[int]] = lambda: self.roots  # those of ranks in containers come later
+        self.at_end: list[Callable[[], object]] = []  # clearing up, when everything is shipped
+        self.claims: list[Any] = []  # ports that no other run takes while this agent lives
         self.socket: Optional[socket.socket] = None
         self.relay: Optional[Relay] = None
 
@@ -105,6 +111,9 @@ class Agent:
                 base = bases.get(rank.log_name, 0)
                 offset = max(0, sizes.get(rank.log_name, 0) - base)
                 self.logs.add(Stream(rank.log_name, self.paths.rank(rank.rank).log, base, offset))
+        if self.job.launch is not None and self.job.launch.launcher == Launcher.MPI and self.job.node == 0:
+            base = bases.get(MPI_LOG, 0)
+            self.logs.add(Stream(MPI_LOG, self.paths.mpi_log, base, max(0, sizes.get(MPI_LOG, 0) - base)))
         self.logs.discover = self.folders.discover
 
     def _listen(self) -> None:
@@ -160,6 +169,9 @@ class Agent:
         if command.get("command") == "cancel":
             grace_s = command.get("grace_s")
             self.cancel(float(grace_s) if grace_s is not None else None)
+        elif command.get("command") == "preempt" and self.preempt is None:
+            self.preempt = read_preempt(command, self.job.node)
+            self.wake.set()
 
     # ---- what ranks ask (relay.Services)
 
@@ -215,6 +227,11 @@ class Agent:
 
     def remove_work(self) -> None:
         """Only what is ours: a watched process works in the user's own folder."""
+        for clear in self.at_end:
+            clear()
+        for path in (self.paths.mpi, self.paths.mpi_hosts, self.paths.mpi_ends):
+            if self.job.launch is not None and os.path.exists(path):
+                os.unlink(path)
         inside = os.path.realpath(self.job.work).startswith(os.path.realpath(self.paths.root) + os.sep)
         if self.job.mode != "watch" and not self.job.keep_work and inside:
             shutil.rmtree(self.paths.work_parent, ignore_errors=True)

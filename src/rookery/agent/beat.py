@@ -29,6 +29,7 @@ class Sampler:
         self._when = time.monotonic()
         self._smi = shutil.which("nvidia-smi")
         self.peak_bytes = 0
+        self.last_gpus: list[dict[str, Any]] = []
 
     def sample(self) -> dict[str, Any]:
         stats = all_stats()
@@ -48,11 +49,12 @@ class Sampler:
         memory = sum(stats[pid].rss_bytes for pid in tree)
         self._before, self._when = ticks, now
         self.peak_bytes = max(self.peak_bytes, memory)
+        self.last_gpus = self._gpus()
         return {
             "time": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
             "cpu_percent": round(percent, 1),
             "memory_bytes": memory,
-            "gpus": self._gpus(),
+            "gpus": self.last_gpus,
         }
 
     def _gpus(self) -> list[dict[str, Any]]:
@@ -83,13 +85,15 @@ class Heart:
         keeper: Keeper,
         sampler: Sampler,
         every_s: float,
-        on_cancel: Callable[[], None],
+        on_cancel: Callable[[Optional[float]], None],
         on_over: Callable[[str], None],
     ) -> None:
         self._keeper, self._sampler, self._every_s = keeper, sampler, every_s
         self._on_cancel, self._on_over = on_cancel, on_over
         self._stopped = threading.Event()
         self.state = "running"
+        self.extra: Callable[[], dict[str, Any]] = dict  # more to say with every beat
+        self.answer: dict[str, Any] = {}  # to the last one
         self._thread = threading.Thread(target=self._run, name="beat", daemon=True)
 
     def start(self) -> None:
@@ -104,12 +108,14 @@ class Heart:
             if self.state == "running":
                 kept = [*kept, self._sampler.sample()][-MAX_KEPT:]
             try:
-                body = {"samples": kept, "state": self.state}
+                body = {"samples": kept, "state": self.state, **self.extra()}
                 path = self._keeper.base + "beat"
                 answer = self._keeper.once(lambda client, p=path, b=body: client.request("POST", p, body=b))  # type: ignore[misc]
                 kept = []
+                self.answer = answer
                 if answer.get("cancel"):
-                    self._on_cancel()
+                    grace_s = answer.get("grace_s")
+                    self._on_cancel(None if grace_s is None else float(grace_s))
             except ConflictError as error:
                 self._on_over(str(error))
                 return

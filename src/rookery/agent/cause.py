@@ -4,21 +4,39 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Optional
 
+from rookery.agent.cause_first import is_collateral
+from rookery.agent.cause_known import NO_SCRIPT, Known, recognise
 from rookery.agent.process import RankEnd
 from rookery.agent.words import signal_name, signal_words
 from rookery.spec.cause import Cause, CauseKind
 
-__all__ = ["Evidence", "explain_lost", "explain_rank", "explain_time_limit", "explain_watched"]
+__all__ = [
+    "Evidence",
+    "explain_first",
+    "explain_lost",
+    "explain_rank",
+    "explain_time_limit",
+    "explain_watched",
+]
 
 LAST_LINES = 20
 MAX_LINE = 500
 MAX_TRACEBACK = 20000
 _SIGNALS = frozenset(int(number) for number in signal.Signals)
-_NO_SCRIPT = r"can't open file (['\"]?)(.+?)\1: \[Errno 2\]"
+_SIGNAL_FAULTS = {
+    "SIGSEGV": "segmentation_fault",
+    "SIGBUS": "bus_error",
+    "SIGABRT": "aborted",
+    "SIGILL": "illegal_instruction",
+    "SIGFPE": "arithmetic_error",
+    "SIGTERM": "terminated",
+    "SIGINT": "interrupted",
+    "SIGKILL": "killed",
+}
 
 
 @dataclass(frozen=True)
@@ -35,12 +53,44 @@ class Evidence:
     oom_killed: bool = False  # the kernel says so
     memory_bytes: int = 0  # the most that its tree was seen to use
     memory_total_bytes: int = 0
+    time: float = 0.0  # when it went wrong: the recorder's time, else when it had ended
+    only_stopped: bool = False  # by its launcher, because another one had failed
+    shared_log: bool = False  # other ranks wrote into it, too: exceptions in it may be theirs
+    vanished: bool = False  # a launcher's child that was gone from one moment to the next; nobody knows the signal
+
+
+def explain_first(evidence: Sequence[Evidence], ended_well: Sequence[int] = ()) -> Cause:
+    """The cause of the first failure among several ranks' (at least one).
+
+    Args:
+        ended_well: ranks that had come to their end with exit code 0 before; when all others only lost their peers, the first of
+            these is why.
+    """
+    causes = [explain_rank(e) for e in evidence]
+    first = min(causes, key=lambda c: (c.collateral, c.time or 0.0))
+    if not first.collateral or not ended_well:
+        return first
+    early = min(ended_well)
+    return replace(
+        first,
+        rank=early,
+        exit_code=0,
+        signal=None,
+        fault="different_code_paths",
+        collateral=False,
+        summary=f"Rank {early} ended (exit code 0) while rank {first.rank} still waited for it in a collective: the ranks do "
+        f"not run the same code path. {first.summary}",
+        advice=(
+            "Make every rank call the same collectives equally often: look for an `if rank == …` around one, and for data "
+            "that gives some ranks fewer batches (drop_last=True, or torch's Join).",
+        ),
+    )
 
 
 def explain_rank(evidence: Evidence) -> Cause:
     """One block: what happened, the exception with its traceback, the last lines, what to try."""
     end = evidence.end
-    summary, advice = _what(evidence)
+    summary, advice, fault = _what(evidence)
     traceback = _traceback(evidence)
     return Cause(
         kind=CauseKind.USER_ERROR,
@@ -55,6 +105,9 @@ def explain_rank(evidence: Evidence) -> Cause:
         last_lines=_last_lines(evidence.tail),
         log=evidence.log_name or None,
         advice=tuple(advice),
+        fault=fault,
+        time=evidence.time or None,
+        collateral=_is_collateral(evidence),
     )
 
 
@@ -67,6 +120,7 @@ def explain_time_limit(limit_s: int, attempt: int, node: int, tail: str = "", lo
         last_lines=_last_lines(tail),
         log=log_name or None,
         advice=("Raise max_run_duration_seconds, or save checkpoints to ./outputs and continue from them.",),
+        fault="time_limit",
     )
 
 
@@ -93,28 +147,45 @@ def explain_lost(what: str, attempt: int, node: int) -> Cause:
     )
 
 
-def _what(e: Evidence) -> tuple[str, list[str]]:
-    """The sentence, and the advice that goes with it."""
+def _what(e: Evidence) -> tuple[str, list[str], str]:
+    """The sentence, the advice that goes with it, and what the fault is called."""
     end = e.end
     if end.start_error:
-        return f"The process could not be started: {end.start_error}.", [
-            "Check the interpreter and the script: environment.python.interpreter_path, ScriptRunConfig(script=…)."
-        ]
-    if end.signal is not None:
-        return _signalled(e)
-    text = _text(e)
+        return (
+            f"The process could not be started: {end.start_error}.",
+            ["Check the interpreter and the script: environment.python.interpreter_path, ScriptRunConfig(script=…)."],
+            "permission" if "may not be executed" in end.start_error else "command_not_found",
+        )
+    if e.vanished:
+        return (
+            "The process was gone from one moment to the next, without an exception: killed, or ended by os._exit.",
+            ["Somebody or something sent it SIGKILL; often it is the kernel for lack of memory: see `dmesg`."],
+            "killed",
+        )
     exception = _exception(e)
-    for pattern, advise in _KNOWN:
-        found = re.search(pattern, text)
-        if found:
-            return _exit_sentence(e, exception), [advise(found)]
-    return _exit_sentence(e, exception), []
+    known = recognise(exception, end.exit_code) if exception else recognise(e.tail[-8000:], end.exit_code)
+    if end.signal is not None:
+        return _signalled(e, known)
+    sentence = _exit_sentence(e, exception, known)
+    if known is None:
+        return sentence, [], _exit_fault(e)
+    return (f"{sentence} {known.likely}" if known.likely else sentence), [known.advice], known.fault
 
 
-def _exit_sentence(e: Evidence, exception: Optional[str]) -> str:
-    missing = re.search(_NO_SCRIPT, e.tail)
+def _exit_fault(e: Evidence) -> str:
+    code = e.end.exit_code or 0
+    if code - 128 in _SIGNALS:
+        return _SIGNAL_FAULTS.get(signal_name(code - 128), "")
+    return {126: "permission", 127: "command_not_found"}.get(code, "")
+
+
+def _exit_sentence(e: Evidence, exception: Optional[str], known: Optional[Known]) -> str:
+    missing = re.search(NO_SCRIPT, e.tail)
     if missing and e.end.exit_code == 2:
         return f"The script '{missing.group(2)}' does not exist in the snapshot (exit code 2)."
+    if known is not None and known.fault == "wrong_arguments":
+        said = re.findall(r"(?m)^\S+: error: (.*)$", e.tail)
+        return f"The script refused its arguments (exit code 2): {said[-1][:200] if said else 'see its log'}."
     if exception:
         first = exception.split("\n", 1)[0]
         return f"The script failed with {first if len(first) <= 300 else first[:297] + '...'}"
@@ -123,35 +194,57 @@ def _exit_sentence(e: Evidence, exception: Optional[str]) -> str:
         words = f": a process it ran ended with {signal_words((e.end.exit_code or 0) - 128)}"
     # `raise SystemExit("text")` prints the text, ends with 1 and leaves no other trace: the last line may be the reason.
     last = _last_lines(e.tail)[-1].strip() if e.end.exit_code == 1 and e.tail.strip() else ""
-    said = f" Its last line: {last[:200]}" if last else ""
-    return f"The script ended with exit code {e.end.exit_code}{words}.{said}"
+    quoted = f" Its last line: {last[:200]}" if last else ""
+    return f"The script ended with exit code {e.end.exit_code}{words}.{quoted}"
 
 
-def _signalled(e: Evidence) -> tuple[str, list[str]]:
+def _signalled(e: Evidence, known: Optional[Known]) -> tuple[str, list[str], str]:
     number = e.end.signal or 0
     name = signal_name(number)
+    fault = _SIGNAL_FAULTS.get(name, "")
     if name == "SIGKILL":
         nearly_all = e.memory_total_bytes and e.memory_bytes > 0.85 * e.memory_total_bytes
         if e.oom_killed or nearly_all:
             used = f" It used {e.memory_bytes / 2**30:.1f} GiB." if e.memory_bytes else ""
-            return f"The process was killed for lack of memory (SIGKILL by the kernel).{used}", [
-                "Use a smaller batch or fewer data loader workers, or a target with more memory."
-            ]
-        return "The process was killed (SIGKILL).", [
-            "Somebody or something sent SIGKILL; often it is the kernel for lack of memory: see `dmesg`."
-        ]
+            return (
+                f"The process was killed for lack of memory (SIGKILL by the kernel).{used}",
+                ["Use a smaller batch or fewer data loader workers, or a target with more memory."],
+                "host_out_of_memory",
+            )
+        return (
+            "The process was killed (SIGKILL).",
+            ["Somebody or something sent SIGKILL; often it is the kernel for lack of memory: see `dmesg`."],
+            fault,
+        )
     if name in ("SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGABRT"):
         advice = ["The crash is in compiled code; the stack names the Python line that called it."]
         if name == "SIGBUS":
             advice.append("A full /dev/shm does this: fewer data loader workers, or sharing strategy 'file_system'.")
-        return f"The process crashed with {signal_words(number)}.", advice
-    return f"The process ended with {signal_words(number)}.", []
+        if name == "SIGABRT" and known is not None:
+            likely = f" {known.likely}" if known.likely else ""
+            return f"The process crashed with {signal_words(number)}.{likely}", [known.advice, *advice], known.fault
+        return f"The process crashed with {signal_words(number)}.", advice, fault
+    return f"The process ended with {signal_words(number)}.", [], fault
+
+
+def _is_collateral(e: Evidence) -> bool:
+    """Whether this rank only lost its peers. A process that was killed or crashed by itself is never that."""
+    if e.only_stopped:
+        return True
+    if e.end.start_error or e.vanished or e.shared_log:
+        return False
+    if e.end.signal is not None:
+        return signal_name(e.end.signal) == "SIGABRT" and is_collateral(e.tail[-3000:])
+    exception = _exception(e)
+    if exception:
+        return is_collateral(exception)
+    return is_collateral("\n".join(_last_lines(e.tail)[-3:]))
 
 
 def _exception(e: Evidence) -> Optional[str]:
     if e.recorded and not _was_caught(e):
         return f"{e.recorded.get('type')}: {e.recorded.get('message')}".rstrip(": ")
-    if e.end.exit_code in (None, 0):
+    if e.end.exit_code in (None, 0) or e.shared_log:
         return None
     return _last_exception_line(e.tail) if "Traceback (most recent call last)" in e.tail else None
 
@@ -175,7 +268,7 @@ def _traceback(e: Evidence) -> Optional[str]:
     if e.recorded and e.recorded.get("traceback") and not _was_caught(e):
         return str(e.recorded["traceback"])[-MAX_TRACEBACK:]
     start = e.tail.rfind("Traceback (most recent call last)")
-    if start >= 0 and e.end.exit_code not in (None, 0):
+    if start >= 0 and e.end.exit_code not in (None, 0) and not e.shared_log:
         return e.tail[start:][-MAX_TRACEBACK:]
     return None
 
@@ -183,54 +276,3 @@ def _traceback(e: Evidence) -> Optional[str]:
 def _last_lines(tail: str) -> tuple[str, ...]:
     lines = [line.rstrip().rsplit("\r", 1)[-1] for line in tail.rstrip().split("\n")] if tail.strip() else []
     return tuple(line[:MAX_LINE] for line in lines[-LAST_LINES:])
-
-
-def _text(e: Evidence) -> str:
-    exception = _exception(e)
-    return f"{exception or ''}\n{e.tail[-8000:]}"
-
-
-def _name_of(module: str) -> str:
-    return {"cv2": "opencv-python", "PIL": "pillow", "sklearn": "scikit-learn", "yaml": "pyyaml"}.get(module, module)
-
-
-_KNOWN = (
-    (
-        r"No module named '?([A-Za-z_][\w]*)",
-        lambda m: (
-            f"The run's environment lacks '{m.group(1)}'. Add {_name_of(m.group(1))} to it (pip_packages) "
-            f"and submit again."
-        ),
-    ),
-    (
-        _NO_SCRIPT,
-        lambda m: "Check ScriptRunConfig(source_directory=…, script=…) and the ignore file (.amlignore, .gitignore).",
-    ),
-    (
-        r"(?i)CUDA out of memory|cuda\w*OutOfMemoryError|CUBLAS_STATUS_ALLOC_FAILED",
-        lambda m: "The GPU's memory is full: use a smaller batch, mixed precision, or gradient accumulation.",
-    ),
-    (
-        r"MemoryError|Cannot allocate memory",
-        lambda m: "Memory ran out: use a smaller batch or fewer data loader workers.",
-    ),
-    (
-        r"No space left on device|Errno 28",
-        lambda m: "The disk is full. Free some space; /dev/shm counts too.",
-    ),
-    (
-        r"FileNotFoundError: .*?'([^'\n]+)'",
-        lambda m: (
-            f"'{m.group(1)}' is not there. Paths are relative to the snapshot's root; was the file left "
-            f"out by the ignore file?"
-        ),
-    ),
-    (
-        r"PermissionError: .*?'([^'\n]+)'",
-        lambda m: f"'{m.group(1)}' may not be used by this user. Write below ./outputs or ../.",
-    ),
-    (
-        r"(?i)address already in use",
-        lambda m: "Another process has the port: a run that is still there, or a second one on this node.",
-    ),
-)

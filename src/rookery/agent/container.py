@@ -63,6 +63,8 @@ class Enclosure:
         mounts = [Mount(self._paths.work_parent), Mount(paths.root)]
         mounts += [Mount(job.payload_root, read_only=True)] if job.payload_root else []
         mounts += [Mount(job.socket)] if job.socket else []
+        kept = rank.variables.get("ROOKERY_RESUME_DIR")
+        mounts += [Mount(kept)] if kept else []
         name = container_name(job.run_id, job.attempt, job.node, rank.rank)
         command = ["/bin/sh", paths.start]
         return run_command(self._spec, command, name, mounts, own_limits(), rank.cpus, job.work)

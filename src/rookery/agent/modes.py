@@ -8,13 +8,17 @@ from collections.abc import Mapping
 from typing import Any, Optional
 
 from rookery.agent.agent import Agent
-from rookery.agent.beat import memory_total_bytes, oom_kill_count
-from rookery.agent.cause import Evidence, explain_lost, explain_rank, explain_time_limit, explain_watched
+from rookery.agent.beat import oom_kill_count
+from rookery.agent.cause import explain_lost, explain_time_limit, explain_watched
 from rookery.agent.container import Enclosure
 from rookery.agent.disk import read_json
+from rookery.agent.failure import Witness
+from rookery.agent.launch import launch
 from rookery.agent.logs import tail
+from rookery.agent.preempt import announce_stop, first_to_tell, preempted_cause
 from rookery.agent.proc import is_same_process
 from rookery.agent.process import RankEnd, Ranks, become_subreaper
+from rookery.agent.stall import StallWatch
 from rookery.agent.tree import stop_attempt
 from rookery.agent.words import signal_name
 from rookery.errors import SnapshotError
@@ -44,20 +48,36 @@ def run(agent: Agent) -> None:
     if problem is None and agent.cancel_grace_s is None:
         body = {"ranks": [{"rank": rank, "pid": pid} for rank, pid in ranks.started]}
         agent.told(lambda: agent.keeper.call("POST", "running", body=body))
-    why = _wait_for_ranks(agent, ranks, started)
-    if why in ("cancel", "time", "over", "terminated"):
+    agent.rank_pids = lambda: ranks.started
+    witness, stall = Witness(agent, ranks), StallWatch(agent)
+    witness.start()
+    stall.start()
+    why = _wait_for_ranks(agent, ranks, started, witness, stall)
+    if why == "stalled" or (why == "cancel" and 0 < stall.timeout_s / 2 <= stall.still_s):
+        stall.keep_stacks()  # also where another node noticed first
+    if why == "stalled":
+        stall.wait_for_others()
+    stall.stop()
+    witness.stopping()
+    first: set[int] = set()
+    if why not in ("ended", "failed"):
+        announce_stop(agent, why)
+    if agent.preempt is not None and why == "preempt":
+        grace_s, first = agent.preempt.grace_s, first_to_tell(ranks.pids)
+    elif why in ("cancel", "time", "over", "terminated"):
         grace_s = agent.cancel_grace_s if agent.cancel_grace_s is not None else job.cancel_grace_s
     else:
-        grace_s = LEFTOVER_GRACE_S if all(end.ok for end in ranks.ends) else job.cancel_grace_s
+        grace_s = LEFTOVER_GRACE_S if all(end.ok for end in ranks.ends) else job.failure_grace_s
     if enclosure is not None:
         left = enclosure.stop(agent.key, grace_s, ranks)
         enclosure.release()
     else:
-        left = stop_attempt(agent.key, grace_s, os.getpid(), reap=ranks.reap)
+        left = stop_attempt(agent.key, grace_s, os.getpid(), reap=ranks.reap, node=job.node, first=first)
+    ranks.reap()  # one may have ended between the last look and now
     if left:
         agent.warn(f"Processes {', '.join(map(str, left))} could not be stopped.")
     oom = oom_before is not None and (oom_kill_count() or 0) > oom_before
-    agent.end(_outcome(agent, ranks, why, problem, oom))
+    agent.end(_outcome(agent, ranks, why, problem, oom, witness, stall.cause))
 
 
 def watch(agent: Agent) -> None:
@@ -77,7 +97,7 @@ def watch(agent: Agent) -> None:
 def finish(agent: Agent) -> None:
     """Bring an attempt whose agent died to its end: ship what is on disk, report what is known."""
     job = agent.job
-    stop_attempt(agent.key, 0.0)  # nothing of it may still write
+    stop_attempt(agent.key, 0.0, node=job.node)  # nothing of it may still write
     enclosure = enclosure_of(agent)
     if enclosure is not None:
         enclosure.remove()
@@ -107,11 +127,7 @@ def _start(agent: Agent, ranks: Ranks) -> Optional[str]:
         materialise(agent.keeper, job, agent.warn)
     except SnapshotError as error:
         return str(error)
-    for rank in job.ranks:
-        ranks.start(rank, agent.paths.rank(rank.rank), job.work)
-        agent.watcher.add(agent.paths.rank(rank.rank).log)
-    agent.roots = ranks.pids
-    return None
+    return launch(agent, ranks)
 
 
 def _serve(agent: Agent) -> None:
@@ -130,34 +146,47 @@ def _serve(agent: Agent) -> None:
     agent.listener.start()
 
 
-def _wait_for_ranks(agent: Agent, ranks: Ranks, started: float) -> str:
-    """'ended', 'failed', 'cancel', 'time', 'over' or 'terminated'."""
+def _wait_for_ranks(agent: Agent, ranks: Ranks, started: float, witness: Witness, stall: StallWatch) -> str:
+    """'ended', 'failed', 'stalled', 'preempt', 'cancel', 'time', 'over' or 'terminated'."""
     limit_s = agent.job.max_duration_s
     while True:
         ranks.reap()
-        if any(not end.ok for end in ranks.ends):
+        if witness.has_failure():
             return "failed"  # before cancel: a rank that failed first has failed
+        if agent.preempt is not None:
+            return "preempt"
         if agent.cancel_grace_s is not None:
             return "cancel"
         if agent.over is not None:
             return "over"
-        if not ranks.pids:
+        if not ranks.pids and witness.wait_s is None:
             return "ended"
         if agent.wake.terminated:
             return "terminated"
+        if stall.stalled:
+            return "stalled"
         left = None if limit_s is None else started + limit_s - time.monotonic()
         if left is not None and left <= 0:
             return "time"
-        agent.wake.wait(left)
+        agent.wake.wait(min((s for s in (left, witness.wait_s) if s is not None), default=None))
 
 
-def _outcome(agent: Agent, ranks: Ranks, why: str, problem: Optional[str], oom: bool) -> dict[str, Any]:
+def _outcome(
+    agent: Agent, ranks: Ranks, why: str, problem: Optional[str], oom: bool, witness: Witness, stalled: Optional[Cause]
+) -> dict[str, Any]:
     job = agent.job
     if problem is not None:
         cause = Cause(CauseKind.SYSTEM_ERROR, problem, job.attempt, job.node, advice=("Submit the run again.",))
         return _as_outcome("failed", cause, ranks.ends)
+    if agent.preempt is not None and why == "preempt":
+        taken = preempted_cause(agent, agent.preempt, ranks.ends)
+        return _as_outcome("lost" if taken else "completed", taken, ranks.ends)
+    found = witness.first_cause(oom)
     if why in ("cancel", "over"):
-        return _as_outcome("canceled", None, ranks.ends)
+        # A rank may have broken just before: if the cancel was because of another node, this one may be the reason.
+        return _as_outcome("canceled", found[0] if found else stalled, ranks.ends)
+    if why == "stalled":
+        return _as_outcome("failed", stalled, ranks.ends)
     first = job.ranks[0] if job.ranks else None
     if why == "terminated":
         text = (
@@ -169,28 +198,9 @@ def _outcome(agent: Agent, ranks: Ranks, why: str, problem: Optional[str], oom: 
         log = tail(agent.paths.rank(first.rank).log) if first else ""
         cause = explain_time_limit(job.max_duration_s or 0, job.attempt, job.node, log, first.log_name if first else "")
         return _as_outcome("failed", cause, ranks.ends)
-    failed = next((end for end in ranks.ends if not end.ok), None)
-    if failed is None:
+    if found is None:
         return _as_outcome("completed", None, ranks.ends)
-    return _as_outcome("failed", explain_rank(_evidence(agent, failed, oom)), ranks.ends, failed)
-
-
-def _evidence(agent: Agent, end: RankEnd, oom: bool) -> Evidence:
-    paths = agent.paths.rank(end.rank)
-    names = {rank.rank: rank.log_name for rank in agent.job.ranks}
-    stack = tail(os.path.join(paths.errors, f"{end.pid}.stack"))
-    return Evidence(
-        end,
-        agent.job.attempt,
-        agent.job.node,
-        names.get(end.rank, ""),
-        tail(paths.log),
-        _recorded(paths.errors, end.pid),
-        stack,
-        oom,
-        agent.sampler.peak_bytes,
-        memory_total_bytes(),
-    )
+    return _as_outcome("failed", found[0], ranks.ends, found[1])
 
 
 def _recorded(folder: str, pid: int) -> Optional[Mapping[str, Any]]:

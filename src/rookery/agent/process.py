@@ -14,7 +14,7 @@ import signal
 import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
 from rookery.agent.container import Enclosure
 from rookery.agent.disk import write_json
@@ -22,6 +22,9 @@ from rookery.agent.proc import start_ticks
 from rookery.agent.tree import STARTED_BY
 from rookery.spec.job import RankJob
 from rookery.spec.paths import RankPaths
+
+if TYPE_CHECKING:
+    from rookery.agent.launch_ranks import ForeignRanks
 
 __all__ = ["RankEnd", "Ranks", "become_subreaper", "expand"]
 
@@ -65,10 +68,16 @@ class Ranks:
         self._alive: dict[int, tuple[int, subprocess.Popen[bytes]]] = {}
         self.ends: list[RankEnd] = []  # in the order in which they ended
         self.started: list[tuple[int, int]] = []  # (rank, pid)
+        self.foreign: Optional[ForeignRanks] = None  # those that mpirun starts
+        self.last_words: Callable[[], str] = lambda: ""  # of a launcher that failed
+        self._background: set[int] = set()
 
     @property
     def pids(self) -> list[int]:
-        return sorted(self._alive)
+        """Those that are waited for."""
+        if self.foreign is not None:
+            return self.foreign.pids
+        return sorted(pid for pid in self._alive if pid not in self._background)
 
     def start(self, job: RankJob, paths: RankPaths, work: str) -> None:
         """Start one rank. One that cannot be started has ended with a start_error."""
@@ -99,10 +108,35 @@ class Ranks:
             os.close(log)
         self._alive[process.pid] = (job.rank, process)
         self.started.append((job.rank, process.pid))
+        if job.background:
+            self._background.add(process.pid)
+
+    def start_launcher(
+        self, name: str, argv: list[str], variables: Mapping[str, str], work: str, output: int, keep: int = -1
+    ) -> None:
+        """Start what starts ranks. `keep`: a descriptor that it inherits, so that its other end sees it go.
+
+        Raises:
+            OSError: it cannot be started.
+        """
+        assert self.foreign is not None
+        process = subprocess.Popen(
+            argv,
+            cwd=work,
+            env=dict(variables),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+            pass_fds=() if keep < 0 else (keep,),
+            preexec_fn=_in_child("", (), os.getpid()),
+        )
+        process.returncode = 0  # reap waits for it
+        self.foreign.launchers[process.pid] = name
 
     def reap(self) -> list[RankEnd]:
         """Collect every dead child, adopted orphans too; returns the ranks among them."""
-        ended = []
+        ended: list[RankEnd] = []
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -110,6 +144,8 @@ class Ranks:
                 break
             if pid == 0:
                 break
+            if self.foreign is not None and pid in self.foreign.launchers:
+                ended += self.foreign.launcher_died(pid, status, self.last_words())
             if pid not in self._alive:
                 continue
             rank, process = self._alive.pop(pid)
@@ -119,6 +155,8 @@ class Ranks:
                 end = RankEnd(rank, pid, exit_code=os.WEXITSTATUS(status))
             process.returncode = 0  # it has been waited for; Popen need not know how
             ended.append(self._enclosure.read_end(end) if self._enclosure else end)
+        if self.foreign is not None:
+            ended += self.foreign.read()
         self.ends += ended
         return ended
 
@@ -130,7 +168,8 @@ def _in_child(process_file: str, cpus: tuple[int, ...], agent: int) -> Callable[
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if os.getppid() != agent:
             os._exit(70)  # the agent died before it could be said that we die with it
-        write_json(process_file, {"pid": os.getpid(), "start_ticks": start_ticks(os.getpid())})
+        if process_file:
+            write_json(process_file, {"pid": os.getpid(), "start_ticks": start_ticks(os.getpid())})
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
             signal.signal(number, signal.SIG_DFL)
         if cpus:

@@ -69,6 +69,11 @@ class Relay:
     def start(self) -> None:
         self._thread.start()
 
+    @property
+    def last_use(self) -> float:
+        """When (monotonic) a rank last asked something or was told something; 0 for never."""
+        return self._server.last_use
+
     def settle(self, timeout_s: float = 5.0) -> None:
         """Wait until the answers to our own routes are out: the process is about to leave."""
         with self._server.idle:
@@ -86,6 +91,7 @@ class _Server(ThreadingMixIn, UnixStreamServer):
         self.keeper, self.services, self.token = keeper, services, token
         self.idle = threading.Condition()
         self.busy = 0
+        self.last_use = 0.0
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         pass  # a rank that went away in the middle of an answer
@@ -108,6 +114,7 @@ class _Handler(BaseHTTPRequestHandler):
     do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = do_GET
 
     def _answer(self) -> None:
+        self.server.last_use = time.monotonic()
         path = self.path.split("?", 1)[0]
         if path.startswith("/api/"):
             self._pass_on()
@@ -212,6 +219,7 @@ class _Handler(BaseHTTPRequestHandler):
             if not data:
                 break
             self.wfile.write(data)
+            self.server.last_use = time.monotonic()
             given += len(data)
         if size is not None and given != int(size):
             self.close_connection = True  # the keeper went away: the rank must not wait for the rest

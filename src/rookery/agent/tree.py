@@ -31,6 +31,8 @@ def stop_attempt(
     descendants_of: Optional[int] = None,
     spare: Iterable[int] = (),
     reap: Optional[Callable[[], object]] = None,
+    node: Optional[int] = None,
+    first: Iterable[int] = (),
 ) -> list[int]:
     """SIGTERM to everything that belongs to the attempt, SIGKILL after `grace_s` to what is left. Returns
     what would not die.
@@ -40,29 +42,35 @@ def stop_attempt(
         descendants_of: also everything below this process (the agent's own pid).
         spare: never these.
         reap: called while waiting; collects dead children, so that they do not linger as zombies.
+        first: as long as one of these lives only they are told.
+        node: only processes of this node; others of the attempt may run on the same machine.
     """
     spared = set(spare) | {os.getpid()}
     deadline = time.monotonic() + grace_s
     told: set[int] = set()
+    leaders = set(first)
     pause = 0.005
     while True:
         if reap:
             reap()
-        left = find_attempt(key, descendants_of, spared)
+        left = find_attempt(key, descendants_of, spared, node)
         if not left:
             return []
         if time.monotonic() >= deadline:
             break
-        for pid in left:
+        leaders &= set(left)
+        for pid in leaders or left:
             if pid not in told:  # processes started meanwhile are told too
                 told.add(pid)
                 _signal(pid, signal.SIGTERM)
         time.sleep(min(pause, max(0.0, deadline - time.monotonic())))
         pause = min(pause * 1.5, 0.1)
-    return _kill(key, descendants_of, spared, reap)
+    return _kill(key, descendants_of, spared, reap, node)
 
 
-def find_attempt(key: str, descendants_of: Optional[int] = None, spare: Iterable[int] = ()) -> list[int]:
+def find_attempt(
+    key: str, descendants_of: Optional[int] = None, spare: Iterable[int] = (), node: Optional[int] = None
+) -> list[int]:
     """Pids of living processes of the attempt, zombies left out."""
     stats = all_stats()
     children: dict[int, list[int]] = {}
@@ -72,7 +80,10 @@ def find_attempt(key: str, descendants_of: Optional[int] = None, spare: Iterable
     if descendants_of is not None:
         _descend(descendants_of, children, found, f"{STARTED_BY}={key}".encode())
     mark = f"{KEY}={key}".encode()
-    found |= {pid for pid in stats if pid not in found and environ_has(pid, mark)}
+    here = None if node is None else f"ROOKERY_NODE={node}".encode()
+    found |= {
+        pid for pid in stats if pid not in found and environ_has(pid, mark) and (here is None or environ_has(pid, here))
+    }
     found -= set(spare)
     return sorted(pid for pid in found if pid in stats and stats[pid].state not in "ZX")
 
@@ -84,11 +95,17 @@ def _descend(pid: int, children: dict[int, list[int]], found: set[int], not_ours
             _descend(child, children, found, not_ours)
 
 
-def _kill(key: str, descendants_of: Optional[int], spared: set[int], reap: Optional[Callable[[], object]]) -> list[int]:
+def _kill(
+    key: str,
+    descendants_of: Optional[int],
+    spared: set[int],
+    reap: Optional[Callable[[], object]],
+    node: Optional[int] = None,
+) -> list[int]:
     """Again and again, because a process may fork while we look."""
     deadline = time.monotonic() + KILL_ROUNDS_S
     while True:
-        left = find_attempt(key, descendants_of, spared)
+        left = find_attempt(key, descendants_of, spared, node)
         for pid in left:
             _signal(pid, signal.SIGKILL)
         if not left or time.monotonic() >= deadline:

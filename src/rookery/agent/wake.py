@@ -17,6 +17,7 @@ class Wake:
     def __init__(self) -> None:
         self._r, self._w = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self.terminated = False
+        self.also: list[int] = []  # descriptors that wake every wait; whoever gave them reads them
 
     def set(self) -> None:
         try:
@@ -31,7 +32,7 @@ class Wake:
         signal.signal(signal.SIGTERM, self._terminate)
 
     def wait(self, timeout_s: Optional[float], fds: Iterable[int] = ()) -> None:
-        ready, _, _ = select.select([self._r, *fds], [], [], timeout_s)
+        ready, _, _ = select.select([self._r, *self.also, *fds], [], [], timeout_s)
         if self._r in ready:
             try:
                 while os.read(self._r, 4096):

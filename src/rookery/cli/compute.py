@@ -19,7 +19,7 @@ from rookery.worker.http import quote_path
 __all__ = ["app"]
 
 app = typer.Typer(
-    help="Compute targets: list, create, show, update, delete, nodes.",
+    help="Compute targets: list, create, show, update, delete, nodes, preempt.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -186,6 +186,39 @@ def list_nodes(name: Name, json: AsJson = False, workspace: InWorkspace = None) 
     ]
     print_table(columns, rows)
     next_step(f"rookery compute show {name}")
+
+
+@app.command("preempt")
+def preempt(
+    name: Name,
+    node: Annotated[
+        Optional[str],
+        typer.Argument(metavar="NODE", help="Which one; default: one that runs something.", show_default=False),
+    ] = None,
+    grace: Annotated[
+        Optional[float],
+        typer.Option("--grace", min=0, metavar="S", help="Seconds that its processes have to save their work."),
+    ] = None,
+    away: Annotated[
+        Optional[float], typer.Option("--away", min=0, metavar="S", help="Seconds that the node stays away.")
+    ] = None,
+    is_forced: Annotated[bool, typer.Option("--force", help="Also from a dedicated cluster.")] = False,
+    json: AsJson = False,
+    workspace: InWorkspace = None,
+) -> None:
+    """Takes a node of a low-priority cluster away, as a cloud would; its run goes back to the queue and resumes."""
+    given = {"node": node, "grace_s": grace, "away_s": away, "force": is_forced or None}
+    body = {key: value for key, value in given.items() if value is not None}
+    taken = session.client().request("POST", _path(name) + "/preempt", body=body)
+    if session.current().json:
+        print_json(taken)
+        return
+    if taken["run_id"]:
+        say(f"{taken['node']} is taken from run {taken['run_id']}, whose processes have {duration(taken['grace_s'])}")
+        next_step(f"rookery show {taken['run_id']}")
+    else:
+        say(f"{taken['node']} is away for {duration(taken['away_s'])}; nothing ran on it")
+        next_step(f"rookery compute nodes {name}")
 
 
 def _path(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Annotated, Any, Optional
 
 import typer
@@ -11,10 +12,11 @@ from rookery.cli import session
 from rookery.cli.complete import complete_run
 from rookery.cli.find import find_run
 from rookery.cli.follow import follow, is_main_log, main_log, read_log
+from rookery.cli.rank_logs import Merged, log_of_rank, rank_logs, rank_of_log
 from rookery.cli.session import AsJson, InWorkspace
 from rookery.cli.terminal import note, print_json
 from rookery.errors import ArtifactNotFoundError
-from rookery.spec.logs import canonical_log_name
+from rookery.spec.logs import canonical_log_name, driver_log_name, is_driver_log
 from rookery.spec.status import TERMINAL
 
 __all__ = ["logs"]
@@ -34,14 +36,25 @@ def logs(
         Optional[str],
         typer.Option("--name", metavar="LOG", help="Another log than the main one; `rookery show RUN` lists them."),
     ] = None,
+    rank: Annotated[Optional[int], typer.Option("--rank", min=0, metavar="N", help="The log of this rank.")] = None,
+    is_merged: Annotated[
+        bool, typer.Option("--all", "-a", help="All ranks together, each line under the rank that printed it.")
+    ] = False,
     tail: Annotated[Optional[int], typer.Option("--tail", min=0, metavar="N", help="Only the last N lines.")] = None,
     json: AsJson = False,
     workspace: InWorkspace = None,
 ) -> None:
     """Prints what a run printed."""
+    if (name is not None) + (rank is not None) + is_merged > 1:
+        raise typer.BadParameter("Give only one of --name, --rank and --all.")
     client = session.client()
     found = find_run(client, run)
     sizes = {log["name"]: log["size"] for log in client.request("GET", f"/runs/{found['id']}/logs")["logs"]}
+    if is_merged:
+        _print_merged(client, found, sizes, tail, is_followed)
+        return
+    if rank is not None:
+        name = log_of_rank(found, list(sizes), rank) or _expected_log(found, rank)
     log = _choose(found, list(sizes), name)
     size = sizes.get(log, 0) if log else 0
     data = _read(client, found["id"], log, size, tail) if log and size else b""
@@ -56,14 +69,56 @@ def logs(
         note(_why_nothing(found, log))
 
 
-def _go_on(client: Any, run_id: str, only: Optional[str], have: dict[str, int]) -> None:
+def _print_merged(
+    client: Any, run: dict[str, Any], sizes: dict[str, int], tail: Optional[int], is_followed: bool
+) -> None:
+    """All ranks' logs; what is there rank by rank, what comes as it comes."""
+    names = rank_logs(list(sizes))
+    texts = {n: _read(client, run["id"], n, sizes[n], tail) if sizes[n] else b"" for n in names}
+    if session.current().json and not is_followed:
+        shown = [
+            {"name": n, "rank": rank_of_log(n), "size": sizes[n], "text": texts[n].decode("utf-8", "replace")}
+            for n in names
+        ]
+        print_json({"run": run["id"], "logs": shown})
+        return
+    merged = Merged(names)
+    for log in names:
+        if session.current().json:
+            _write(run["id"], log, texts[log], sizes[log] - len(texts[log]))
+        else:
+            merged.take(log, texts[log])
+    if is_followed:
+        take = None if session.current().json else merged.take
+        _go_on(client, run["id"], None, {n: sizes[n] for n in names}, is_driver_log, take, merged.close)
+        return
+    merged.close()
+    if not any(texts.values()):
+        note(_why_nothing(run, None))
+
+
+def _expected_log(run: dict[str, Any], rank: int) -> str:
+    spec = run["spec"]
+    return driver_log_name(rank, spec["node_count"] * spec["processes_per_node"])
+
+
+def _go_on(
+    client: Any,
+    run_id: str,
+    only: Optional[str],
+    have: dict[str, int],
+    shows: Callable[[str], bool] = is_main_log,
+    take: Optional[Callable[[str, bytes], None]] = None,
+    close: Callable[[], None] = lambda: None,
+) -> None:
     position = dict(have)
 
     def write(log: str, new: bytes) -> None:
         _write(run_id, log, new, position.get(log, 0))
         position[log] = position.get(log, 0) + len(new)
 
-    run = follow(client, run_id, write, shows=(lambda log: log == only) if only else is_main_log, have=have)
+    run = follow(client, run_id, take or write, shows=(lambda log: log == only) if only else shows, have=have)
+    close()
     if session.current().json:
         print_json({"event": "end", "run": run_id, "status": run["status"]}, line=True)
     else:

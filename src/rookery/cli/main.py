@@ -17,6 +17,7 @@ from rookery.cli import (
     download,
     env,
     experiments,
+    faults,
     init,
     keeper,
     logs,
@@ -99,6 +100,7 @@ app.add_typer(models.app, name="models")
 app.add_typer(experiments.app, name="experiments")
 app.command("token")(token.token)
 app.command("doctor")(doctor.doctor)
+app.add_typer(faults.app, name="faults")
 app.add_typer(keeper.app, name="keeper")
 app.command("server")(server.server)
 app.command("version")(version.version)

@@ -84,6 +84,19 @@ def run(
     max_seconds: Annotated[
         Optional[int], typer.Option("--max-seconds", min=1, metavar="S", help="Stop it after this long.")
     ] = None,
+    retries: Annotated[
+        int, typer.Option("--retries", min=0, metavar="N", help="Try again this often after the script failed.")
+    ] = 0,
+    lost_node_retries: Annotated[
+        Optional[int],
+        typer.Option(
+            "--lost-node-retries",
+            min=0,
+            metavar="N",
+            help="Try again this often after a lost or preempted node. Default: 3 on a low-priority cluster, else 0.",
+            show_default=False,
+        ),
+    ] = None,
     is_dry: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be submitted, and submit nothing.")
     ] = False,
@@ -112,6 +125,8 @@ def run(
         secrets=parse_secrets("--secret", secret),
         tags=parse_pairs("--tag", tag),
         max_seconds=max_seconds,
+        retries=retries,
+        lost_node_retries=lost_node_retries,
     )
     if is_dry:
         print_plan(request)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from rookery.cli import session
+from rookery.cli.attempts import print_attempts
 from rookery.cli.complete import complete_run
 from rookery.cli.fields import field, heading
 from rookery.cli.find import find_run
@@ -56,6 +57,7 @@ def show(
     _print_head(found)
     _print_phases(found)
     _print_what(found)
+    print_attempts(found, every)
     print_metrics(metrics)
     _print_files("Artifacts", artifacts, every)
     _print_files("Logs", logs, every)

@@ -37,6 +37,8 @@ class Request:
     secrets: dict[str, str] = field(default_factory=dict, repr=False)
     tags: dict[str, str] = field(default_factory=dict)
     max_seconds: Optional[int] = None
+    retries: int = 0
+    lost_node_retries: Optional[int] = None
 
     @property
     def experiment_name(self) -> str:
@@ -79,7 +81,7 @@ def source_and_script(script: Optional[str], source: Optional[str]) -> tuple[str
 
 def build_config(request: Request) -> Any:
     """The SDK's ScriptRunConfig for it."""
-    from rookery.sdk import Environment, ScriptRunConfig
+    from rookery.sdk import Environment, Retries, ScriptRunConfig
     from rookery.sdk.secret import Secret
 
     environment = choose_environment(request.env) if request.env else None
@@ -97,6 +99,7 @@ def build_config(request: Request) -> Any:
         environment=environment,
         **limits,
     )
+    config.run_config.retries = Retries(lost_node=request.lost_node_retries, user_error=request.retries)
     if request.variables or request.secrets:
         secrets = {key: Secret(value) for key, value in request.secrets.items()}
         config.run_config.environment_variables = {**request.variables, **secrets}
@@ -123,10 +126,19 @@ def print_plan(request: Request) -> None:
     print_field("variables", ", ".join(f"{k}={v}" for k, v in spec["variables"].items()))
     print_field("tags", ", ".join(f"{k}={v}" for k, v in spec["tags"].items()))
     print_field("time limit", duration(spec["max_duration_s"]) if spec["max_duration_s"] else "none")
+    print_field("retries", _describe_retries(spec))
     print_field("source", request.folder)
     heading(f"Snapshot: {len(files)} files, {size(total)}")
     print_table((Column("FILE"), Column("SIZE", right=True)), [(f["path"], size(f["size"])) for f in files], indent=2)
     next_step("the same command without --dry-run")
+
+
+def _describe_retries(spec: dict[str, Any]) -> str:
+    lost = spec["retries_lost_node"]
+    return (
+        f"{spec['retries_user_error']} after an error of the script, "
+        f"{'as many as the target gives' if lost is None else lost} after a lost node"
+    )
 
 
 def _describe_environment(environment: dict[str, Any]) -> str:

@@ -16,6 +16,7 @@ __all__ = [
     "PrepareEnvironment",
     "ReleaseNodes",
     "SendCancel",
+    "SendPreempt",
     "StartFinisher",
     "SweepLeftovers",
     "Warn",
@@ -60,6 +61,13 @@ class AdoptAgents(Action):
 @dataclass(frozen=True)
 class SendCancel(Action):
     """Tell every agent of the attempt to stop its ranks."""
+
+    attempt: int
+
+
+@dataclass(frozen=True)
+class SendPreempt(Action):
+    """Tell every agent of the attempt that a node is taken away: all ranks stop together and save their work."""
 
     attempt: int
 

@@ -53,6 +53,23 @@ class AgentDesk:
     def running(self, run_id: str, attempt: int, node: int) -> None:
         self._tell(run_id, obs.RanksRunning(attempt, node))
 
+    def open_rendezvous(self, run_id: str, attempt: int, node: int, body: Any) -> None:
+        """Node 0 says where it waits for the others."""
+        address, port = (body.get("address"), body.get("port")) if isinstance(body, dict) else (None, None)
+        if not isinstance(address, str) or not address or type(port) is not int or not 0 < port < 65536:
+            raise UserError(f"{body!r:.200} is no rendezvous: it has an `address` and a `port` between 1 and 65535.")
+        self._tell(run_id, obs.RendezvousOpened(attempt, node, address, port))
+        self._record.bell.ring(f"rendezvous/{run_id}/{attempt}")
+
+    def rendezvous(self, run_id: str, attempt: int, node: int) -> dict[str, Any]:
+        """Where node 0 waits, once it does. Never blocks; asking counts as a sign of life."""
+        live = self._find(run_id, attempt, node)
+        live.heard[node] = self._clock()
+        found = live.state.rendezvous
+        if found is None or found.get("attempt") != attempt:
+            return {"address": None, "port": None, "cancel": live.state.stop}
+        return {"address": found["address"], "port": found["port"], "cancel": live.state.stop}
+
     def outcome(self, run_id: str, attempt: int, node: int, body: Any) -> None:
         outcome = read_outcome(body)
         if outcome is None:
@@ -71,13 +88,32 @@ class AgentDesk:
             self._record.samples.add(run_id, node, samples)
         if node in live.state.silent:
             self._tell(run_id, obs.HeardAgain(attempt, node))
-        return {"cancel": live.state.stop}
+        still_s = body.get("still_s") if isinstance(body, dict) else None
+        if isinstance(still_s, (int, float)):
+            live.still[node] = (live.state.attempt, float(still_s))
+        answer = {"cancel": live.state.stop, "still_s": self._still_s(live)}
+        return {**answer, "grace_s": self._jobs.stop_grace_s(live)}
+
+    def _still_s(self, live: Live) -> float:
+        """How long every node of the attempt has been standing still; 0 while one has not said so."""
+        nodes = [i for i, state in enumerate(live.state.nodes) if state.phase in NodePhase.BUSY]
+        told = [live.still.get(i, (0, 0.0)) for i in nodes]
+        return (
+            min((s for attempt, s in told if attempt == live.state.attempt), default=0.0)
+            if all(attempt == live.state.attempt for attempt, _ in told)
+            else 0.0
+        )
 
     def commands(self, run_id: str, attempt: int, node: int, after: int) -> list[dict[str, Any]]:
         live = self._find(run_id, attempt, node)
-        if not live.state.stop or after >= 1:
-            return []
-        return [{"n": 1, "command": "cancel", "grace_s": self._jobs.grace_s(live.spec)}]
+        state = live.state
+        told: list[dict[str, Any]] = []
+        if state.preempted is not None:
+            taken = {"node": state.preempted, "name": state.grants[state.preempted].id}
+            told.append({"n": 1, "command": "preempt", "grace_s": state.preempt_grace_s, **taken})
+        if state.stop:
+            told.append({"n": 2, "command": "cancel", "grace_s": self._jobs.stop_grace_s(live)})
+        return [command for command in told if command["n"] > after]
 
     def look(self) -> None:
         """Called every tick: who is silent, whose time to stop is over."""

@@ -11,11 +11,11 @@ from typing import Any
 from rookery.engine.engines.base import Capacity, Engine
 from rookery.engine.machine import list_cpus
 from rookery.engine.outcome import Grant
-from rookery.engine.queue import Request, Target
+from rookery.engine.queue import Node, Request, Target
 from rookery.engine.slots import Slots, gpus_per_node
 from rookery.errors import ComputeError, ComputeNotFoundError, ConflictError
 from rookery.record.clock import utc_now
-from rookery.spec.compute import LOCAL, ClusterSpec, check_cluster_spec
+from rookery.spec.compute import LOCAL, LOW_PRIORITY, ClusterSpec, check_cluster_spec
 from rookery.spec.names import check_compute_name
 from rookery.spec.plain import from_plain, to_plain
 
@@ -43,9 +43,15 @@ class Computes:
     """
 
     def __init__(
-        self, record: Any, engine: Engine, local_slots: int, clock: Callable[[], float] = time.monotonic
+        self,
+        record: Any,
+        engine: Engine,
+        local_slots: int,
+        clock: Callable[[], float] = time.monotonic,
+        low_priority_retries: int = 3,
     ) -> None:
         self._record = record
+        self._low_priority_retries = low_priority_retries
         self._engine = engine
         self._clock = clock
         self._lock = threading.Lock()
@@ -148,6 +154,25 @@ class Computes:
         with self._lock:
             return sum(len(t.waiting) for t in self._targets.values())
 
+    def lost_retries(self, name: str) -> int:
+        """How often a run that does not say is tried again after a lost node: v1 queued runs of low-priority clusters
+        again by itself."""
+        with self._lock:
+            target = self._targets.get(name)
+            return self._low_priority_retries if target and target.spec.vm_priority == LOW_PRIORITY else 0
+
+    def preempt(self, name: str, node_id: str | None, away_s: float, force: bool) -> tuple[str, str | None]:
+        """Take a node away; without a name one that runs something, else an idle one. (its id, the run that holds it)
+
+        Raises:
+            ComputeError: the target is not of low priority (and no force), or has no such node.
+        """
+        with self._lock:
+            target = self._get(name)
+            node = _choose_node(target, node_id, force)
+            target.preempt(node.id, away_s, self._clock(), utc_now())
+            return node.id, node.run_id
+
     # -- what the controller does ----------------------------------------------------------------------------
 
     def ask(self, name: str, request: Request) -> None:
@@ -206,14 +231,20 @@ class Computes:
             return ""
 
     def scale_down(self) -> list[str]:
-        """Let idle nodes go; the targets that became smaller."""
+        """Let idle nodes go, and forget those that were preempted long enough ago; the targets that changed."""
         with self._lock:
-            return [t.name for t in self._targets.values() if not t.is_local and t.scale_down(self._clock())]
+            now, changed = self._clock(), []
+            for target in self._targets.values():
+                went = not target.is_local and target.scale_down(now)
+                if target.bring_back(now, utc_now()) or went:
+                    changed.append(target.name)
+            return changed
 
-    def next_scale_down(self) -> float | None:
+    def next_change(self) -> float | None:
         """When to look again, on the clock given."""
         with self._lock:
-            times = [t.next_scale_down() for t in self._targets.values() if not t.is_local]
+            now = self._clock()
+            times = [t.next_change(now) for t in self._targets.values() if not t.is_local]
             return min((t for t in times if t is not None), default=None)
 
     # -- inside ----------------------------------------------------------------------------------------------
@@ -226,7 +257,7 @@ class Computes:
     def _grant_from(self, target: Target, parents: Callable[[str], Iterable[str]]) -> Iterable[Granted]:
         ledger = self._ledger()
         while True:
-            wish = target.next_wish()
+            wish = target.next_wish(self._clock())
             if wish is None:
                 return
             before = len(target.nodes)
@@ -240,8 +271,13 @@ class Computes:
             scaling = ""
             if wish.new_nodes and not target.is_local:
                 scaling = f"'{target.name}' scales from {before} to {len(target.nodes)} nodes"
-            shared = ledger.sharing(wish.request.run_id, ignore=parents(wish.request.run_id))
-            yield Granted(wish.request.run_id, tuple(grants), scaling, tuple(shared))
+            warnings = list(ledger.sharing(wish.request.run_id, ignore=parents(wish.request.run_id)))
+            if wish.count < wish.request.count:
+                warnings.append(
+                    f"It goes on with {wish.count} of {wish.request.count} nodes: '{target.name}' could not give it all "
+                    "of them again in time (setting elastic_wait_s)."
+                )
+            yield Granted(wish.request.run_id, tuple(grants), scaling, tuple(warnings))
 
     def _ledger(self) -> Slots:
         capacity = self._engine.capacity()
@@ -298,3 +334,23 @@ class Computes:
             f"'{target.name}' may have {target.spec.max_nodes} nodes, but this machine has {cores} "
             "cores: nodes in use together share them."
         ]
+
+
+def _choose_node(target: Target, node_id: str | None, force: bool) -> Node:
+    if target.is_local:
+        raise ComputeError("The target 'local' is this machine: it has no node that could be taken away.")
+    if target.spec.vm_priority != LOW_PRIORITY and not force:
+        raise ComputeError(
+            f"Compute target '{target.name}' is dedicated: its nodes are not preempted. Force it with "
+            f"`rookery compute preempt {target.name} --force`, or create the cluster with --vm-priority lowpriority."
+        )
+    there = [n for n in target.nodes.values() if n.state in ("idle", "running")]
+    if node_id is not None:
+        for node in there:
+            if node.id == node_id:
+                return node
+        known = ", ".join(n.id for n in there) or "none"
+        raise ComputeError(f"Compute target '{target.name}' has no node '{node_id}' that is up. Up: {known}.")
+    if not there:
+        raise ComputeError(f"Compute target '{target.name}' has no node that is up, so none can be preempted.")
+    return min(there, key=lambda n: n.run_id is None)

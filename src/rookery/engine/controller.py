@@ -61,10 +61,19 @@ class Controller:
         self._record = record
         self._engine = engine or EmbeddedEngine()
         self._loop = Loop(self._tick)
-        self._computes = Computes(record, self._engine, get_setting("local_slots", paths.root))
+        self._computes = Computes(
+            record,
+            self._engine,
+            get_setting("local_slots", paths.root),
+            low_priority_retries=get_setting("low_priority_retries", paths.root),
+        )
         jobs = self._jobs = JobMaker(record, paths, self._engine, ensure_payload)
         self._holds = Holds()
-        self._runs = LiveRuns(record, lambda live, action: self._performer.do(live, action))
+        self._runs = LiveRuns(
+            record,
+            lambda live, action: self._performer.do(live, action),
+            lost_retries=self._computes.lost_retries,
+        )
         self._performer = Performer(
             record,
             self._computes,
@@ -138,6 +147,13 @@ class Controller:
     def agent_running(self, run_id: str, attempt: int, node: int, body: dict[str, Any]) -> None:
         self._desk.running(run_id, attempt, node)
 
+    def agent_open_rendezvous(self, run_id: str, attempt: int, node: int, body: dict[str, Any]) -> None:
+        self._desk.open_rendezvous(run_id, attempt, node, body)
+
+    def agent_rendezvous(self, run_id: str, attempt: int, node: int) -> dict[str, Any]:
+        """Where node 0 of the attempt waits for the others. Never blocks."""
+        return self._desk.rendezvous(run_id, attempt, node)
+
     def agent_beat(self, run_id: str, attempt: int, node: int, body: dict[str, Any]) -> dict[str, Any]:
         return self._desk.beat(run_id, attempt, node, body)
 
@@ -173,7 +189,38 @@ class Controller:
     def nodes(self, name: str) -> list[dict[str, Any]]:
         return self._computes.nodes(name)
 
+    def preempt(
+        self,
+        name: str,
+        node: Optional[str] = None,
+        *,
+        grace_s: Optional[float] = None,
+        away_s: Optional[float] = None,
+        force: bool = False,
+    ) -> dict[str, Any]:
+        """Take a node of a low-priority cluster away, as its owner might: its run has a grace to save its work, then goes
+        back to the queue.
+
+        Raises:
+            ComputeError: the target is dedicated (and no force), or has no such node.
+        """
+        for what, value in (("grace_s", grace_s), ("away_s", away_s)):
+            if value is not None and not 0 <= value < float("inf"):
+                raise UserError(f"{what}={value} must be a number of seconds, 0 or more.")
+        grace = self._jobs.preempt_grace_s if grace_s is None else grace_s
+        away = self._jobs.preempted_s if away_s is None else away_s
+        return self._loop.call(lambda: self._preempt(name, node, grace, away, force))
+
     # -- in the thread ---------------------------------------------------------------------------------------
+
+    def _preempt(self, name: str, node: Optional[str], grace_s: float, away_s: float, force: bool) -> dict[str, Any]:
+        taken, run_id = self._computes.preempt(name, node, away_s, force)
+        live = self._runs.get(run_id) if run_id else None
+        index = next((i for i, g in enumerate(live.state.grants) if g.id == taken), None) if live else None
+        if live is not None and index is not None:
+            self._runs.apply(live, obs.NodePreempted(live.state.attempt, index, grace_s))
+        self._record.bell.ring("compute")
+        return {"node": taken, "run_id": run_id, "grace_s": grace_s if run_id else 0.0, "away_s": away_s}
 
     def _take_up(self, run_id: str) -> None:
         if self._runs.get(run_id) is not None:
@@ -231,9 +278,10 @@ class Controller:
         self._refresh_reasons()
         if self._computes.scale_down():
             self._record.bell.ring("compute")
+        self._performer.give_out_nodes()  # the clock alone may have freed some, or made fewer enough
         if self._runs.all():
             return time.monotonic() + self._tick_s
-        return self._computes.next_scale_down()
+        return self._computes.next_change()
 
     def _refresh_reasons(self) -> None:
         """Write the reasons that have changed, at most one a second per run and a few at a time, the oldest

@@ -15,6 +15,7 @@ from rookery.engine.variables import Surroundings, rank_variables
 from rookery.environments import BuiltEnvironment
 from rookery.errors import RookeryError
 from rookery.spec.job import Job, KeeperAddress, RankJob
+from rookery.spec.launch import Launcher, LaunchJob
 from rookery.spec.logs import driver_log_name
 from rookery.spec.paths import NodePaths, WorkspacePaths
 from rookery.spec.plain import from_plain, to_plain
@@ -32,6 +33,8 @@ class JobLimits:
     cancel_grace_s: float
     heartbeat_s: float
     keep_work: bool = False
+    failure_grace_s: float = 0.5
+    stall_timeout_s: float = 0.0
 
 
 def make_job(
@@ -52,11 +55,14 @@ def make_job(
     node_paths = paths.attempt(spec.run_id, attempt).node(node)
     watches = spec.kind == RunKind.INTERACTIVE
     per_node = 1 if watches else spec.processes_per_node
-    world_size = per_node * max(1, len(grants))
+    num_nodes = max(1, len(grants))
+    world_size = per_node * num_nodes
     grant = grants[node] if grants else Grant("")
+    servers = _num_servers(spec)
+    numbers = [node * per_node + i for i in range(per_node)] + [world_size + i for i in range(servers if not node else 0)]
     ranks = tuple(
-        _rank_job(spec, attempt, node, node * per_node + i, i, world_size, node_paths, socket, grant, built, around)
-        for i in range(per_node)
+        _rank_job(spec, attempt, node, rank, i, world_size, node_paths, socket, grant, built, around, servers)
+        for i, rank in enumerate(numbers)
     )
     return Job(
         run_id=spec.run_id,
@@ -77,12 +83,15 @@ def make_job(
         watch_folders=spec.watch_folders,
         max_duration_s=None if watches else spec.max_duration_s,
         cancel_grace_s=limits.cancel_grace_s if spec.cancel_grace_s is None else spec.cancel_grace_s,
+        failure_grace_s=limits.failure_grace_s,
+        stall_timeout_s=limits.stall_timeout_s,
         heartbeat_s=limits.heartbeat_s,
         keep_work=limits.keep_work,
         socket=socket,
         container=dataclasses.replace(built.container, gpus=built.container.gpus and bool(grant.gpus))
         if built.container
         else None,
+        launch=None if watches else _launch_job(spec, num_nodes, grant, around, socket),
     )
 
 
@@ -138,8 +147,11 @@ def _rank_job(
     grant: Grant,
     built: BuiltEnvironment,
     around: Surroundings,
+    num_servers: int = 0,
 ) -> RankJob:
-    variables = rank_variables(spec, attempt, node, rank, world_size, node_paths, socket, grant, built, around)
+    variables = rank_variables(
+        spec, attempt, node, rank, world_size, node_paths, socket, grant, built, around, local_rank
+    )
     argv: tuple[str, ...] = ()
     if spec.script:
         argv = (built.python, spec.script, *spec.arguments)
@@ -150,5 +162,51 @@ def _rank_job(
         shell=spec.command or "",
         variables=variables,
         cpus=grant.cpus,
-        log_name="" if spec.kind == RunKind.INTERACTIVE else driver_log_name(rank, world_size),
+        log_name="" if spec.kind == RunKind.INTERACTIVE else driver_log_name(rank, world_size + num_servers),
+        background=rank >= world_size,
     )
+
+
+def _num_servers(spec: RunSpec) -> int:
+    """TensorFlow's parameter servers; all of them live on node 0, beside the chief, and end with it."""
+    return int(spec.launcher_options.get("parameter_server_count") or 0) if spec.launcher == Launcher.TENSORFLOW else 0
+
+
+def _launch_job(
+    spec: RunSpec, num_nodes: int, grant: Grant, around: Surroundings, socket: str
+) -> Optional[LaunchJob]:
+    """How the agents of the gang find each other; None for a run of one process."""
+    per_node = spec.processes_per_node
+    if spec.launcher == Launcher.NONE and num_nodes * per_node == 1:
+        return None
+    folder, name = os.path.split(socket)
+    return LaunchJob(
+        launcher=Launcher.PER_PROCESS if spec.launcher == Launcher.NONE else spec.launcher,
+        node_count=num_nodes,
+        processes_per_node=per_node,
+        address=around.node_address,
+        one_machine=around.one_machine,
+        secret=around.launch_secret,
+        backend=str(spec.launcher_options.get("backend") or ""),
+        channel=os.path.join(folder, "m" + name[1:]) if name else "",
+        has_gpus=bool(grant.gpus),
+        workers=num_nodes * per_node,
+        warnings=_launch_warnings(spec, num_nodes, grant),
+    )
+
+
+def _launch_warnings(spec: RunSpec, num_nodes: int, grant: Grant) -> tuple[str, ...]:
+    words = []
+    per_node = spec.processes_per_node
+    if not grant.gpus and len(grant.cpus) < per_node and num_nodes > 1:
+        cores = "1 core" if len(grant.cpus) == 1 else f"{len(grant.cpus)} cores"
+        words.append(
+            f"{num_nodes} nodes share this machine: each has {cores} for {per_node} processes, so they will be slower "
+            "than on machines of their own."
+        )
+    if not grant.gpus and spec.launcher_options.get("backend") == "nccl" and spec.launcher == Launcher.PER_PROCESS:
+        words.append(
+            "communication_backend is nccl, but this node has no GPU, and NCCL needs CUDA: a script that calls "
+            "init_process_group('nccl') will fail here. Let it choose by torch.cuda.is_available(), or say 'gloo'."
+        )
+    return tuple(words)

@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any, Optional
 
 from rookery.engine.actions import Action, End, Warn
+from rookery.engine.attempts import stamp_attempts
 from rookery.engine.observations import Observation
 from rookery.engine.run_state import RunState, first_state, load_state, store_state
 from rookery.engine.state import step
 from rookery.errors import ConflictError, RunNotFoundError
+from rookery.record.clock import utc_now
 from rookery.spec.cause import CauseKind
 from rookery.spec.plain import from_plain
 from rookery.spec.run import RunSpec
@@ -32,6 +34,7 @@ class Live:
     spec: RunSpec
     state: RunState
     heard: dict[int, float] = field(default_factory=dict)  # node → when its agent was last heard of
+    still: dict[int, tuple[int, float]] = field(default_factory=dict)  # node → attempt, seconds without progress
     cancel_deadline: Optional[float] = None
     reason_written: float = 0.0
 
@@ -44,8 +47,13 @@ class LiveRuns:
     """The table of live runs, and the one place where a run is moved on."""
 
     def __init__(
-        self, record: Any, do: Callable[[Live, Action], None], clock: Callable[[], float] = time.monotonic
+        self,
+        record: Any,
+        do: Callable[[Live, Action], None],
+        clock: Callable[[], float] = time.monotonic,
+        lost_retries: Callable[[str], int] = lambda compute: 0,
     ) -> None:
+        self._lost_retries = lost_retries
         self._record = record
         self._do = do
         self._clock = clock
@@ -61,7 +69,7 @@ class LiveRuns:
     def add(self, run: dict[str, Any], stored: Optional[dict[str, Any]]) -> Live:
         """Take a run of the record into the table."""
         spec = from_plain(RunSpec, run["spec"])
-        state = load_state(stored) if stored else first_state(spec)
+        state = load_state(stored) if stored else first_state(spec, self._lost_retries(spec.compute))
         live = self._live[spec.run_id] = Live(spec, state)
         return live
 
@@ -88,6 +96,7 @@ class LiveRuns:
             ConflictError: the record says that the run is over.
         """
         new, todo = step(live.state, seen)
+        new = stamp_attempts(new, utc_now())
         warnings = [a.text for a in todo if isinstance(a, Warn)]
         if new != live.state or warnings:
             try:

@@ -20,12 +20,14 @@ __all__ = [
     "EnvironmentGone",
     "EnvironmentReady",
     "HeardAgain",
+    "NodePreempted",
     "NodesGranted",
     "Observation",
     "PlacementFailed",
     "RanksEnded",
     "RanksRunning",
     "Recovered",
+    "RendezvousOpened",
     "Scaling",
     "Shipped",
     "Silence",
@@ -147,6 +149,14 @@ class RanksRunning(NodeObservation):
 
 
 @dataclass(frozen=True)
+class RendezvousOpened(NodeObservation):
+    """The agent of node 0 waits for the others to dial it."""
+
+    address: str
+    port: int
+
+
+@dataclass(frozen=True)
 class Silence(NodeObservation):
     """The agent's process is there, but it has not been heard of for too long."""
 
@@ -163,6 +173,13 @@ class RanksEnded(NodeObservation):
     """The agent has reaped its ranks (or, of an interactive run, the user's process has ended or said so)."""
 
     outcome: Outcome
+
+
+@dataclass(frozen=True)
+class NodePreempted(NodeObservation):
+    """The node is taken away: its ranks have `grace_s` to save their work."""
+
+    grace_s: float
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ class Outcome:
 
     result: str
     cause: Optional[dict[str, Any]] = None
+    ranks: tuple[dict[str, Any], ...] = ()  # {rank, exit_code, signal} of each
 
 
 @dataclass(frozen=True)
@@ -34,4 +35,13 @@ def read_outcome(body: Any) -> Optional[Outcome]:
     if not isinstance(body, dict) or body.get("result") not in (COMPLETED, FAILED, CANCELED, LOST):
         return None
     cause = body.get("cause")
-    return Outcome(str(body["result"]), cause if isinstance(cause, dict) else None)
+    ranks = body.get("ranks")
+    return Outcome(
+        str(body["result"]),
+        cause if isinstance(cause, dict) else None,
+        tuple(_rank(r) for r in ranks if isinstance(r, dict)) if isinstance(ranks, list) else (),
+    )
+
+
+def _rank(given: dict[str, Any]) -> dict[str, Any]:
+    return {key: given.get(key) for key in ("rank", "exit_code", "signal")}

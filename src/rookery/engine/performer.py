@@ -3,6 +3,7 @@ and doing."""
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 from collections.abc import Callable, Iterable
@@ -20,7 +21,7 @@ from rookery.engine.preparing import Preparing
 from rookery.engine.queue import Request
 from rookery.engine.recovery import outcome_on_disk, was_started
 from rookery.engine.run_state import NodePhase
-from rookery.errors import ComputeNotFoundError
+from rookery.errors import ComputeError, ComputeNotFoundError
 from rookery.spec.compute import LOCAL
 from rookery.spec.run import RunKind
 
@@ -74,7 +75,7 @@ class Performer:
             return
         nested = live.spec.compute == LOCAL and any(True for _ in self._holding_parents(live.run_id))
         try:
-            self._computes.ask(live.spec.compute, Request(live.run_id, live.spec.node_count, nested))
+            self._computes.ask(live.spec.compute, self._request(live, nested))
         except ComputeNotFoundError as error:
             self._follow_up(
                 live.run_id, obs.Waiting(f"waits for '{live.spec.compute}', which is gone: {error.message}")
@@ -85,6 +86,12 @@ class Performer:
         if reason:
             live.reason_written = self._clock()
             self._follow_up(live.run_id, obs.Waiting(reason))
+
+    def _request(self, live: Live, nested: bool) -> Request:
+        count = live.spec.node_count
+        if not live.state.may_shrink:
+            return Request(live.run_id, count, nested)
+        return Request(live.run_id, count, nested, live.state.min_gang, self._clock() + self._jobs.elastic_wait_s)
 
     def _leave_queue(self, live: Live, _action: act.LeaveQueue) -> None:
         self._computes.leave(live.run_id)
@@ -136,6 +143,10 @@ class Performer:
         self._holds.take(live.run_id, live.state.built)
         if live.state.holding:
             self._computes.retake(live.spec.compute, live.run_id, live.state.grants)
+            if live.state.preempted is not None:
+                taken = live.state.grants[live.state.preempted].id
+                with contextlib.suppress(ComputeNotFoundError, ComputeError):
+                    self._computes.preempt(live.spec.compute, taken, self._jobs.preempted_s, force=True)
         places = [self._jobs.place(live, i) for i, n in enumerate(live.state.nodes) if n.phase != NodePhase.SHIPPED]
         alive = self._engine.adopt(places)
         fresh = []
@@ -160,6 +171,11 @@ class Performer:
 
     def _send_cancel(self, live: Live, action: act.SendCancel) -> None:
         live.cancel_deadline = self._clock() + self._jobs.grace_s(live.spec) + CANCEL_SLACK_S
+        for node in range(len(live.state.nodes)):
+            self._record.bell.ring(f"commands/{live.run_id}/{action.attempt}/{node}")
+
+    def _send_preempt(self, live: Live, action: act.SendPreempt) -> None:
+        live.cancel_deadline = self._clock() + live.state.preempt_grace_s + CANCEL_SLACK_S
         for node in range(len(live.state.nodes)):
             self._record.bell.ring(f"commands/{live.run_id}/{action.attempt}/{node}")
 
@@ -201,6 +217,7 @@ _DO: dict[type, Callable[[Performer, Live, Any], None]] = {
     act.PlaceAgents: Performer._place_agents,
     act.AdoptAgents: Performer._adopt_agents,
     act.SendCancel: Performer._send_cancel,
+    act.SendPreempt: Performer._send_preempt,
     act.KillAgent: Performer._kill_agent,
     act.SweepLeftovers: Performer._sweep_leftovers,
     act.StartFinisher: Performer._start_finisher,

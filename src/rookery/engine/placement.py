@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import hmac
 import json
 import os
+import shutil
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Optional
 
 from rookery.engine.engines.base import Engine, Place
@@ -44,7 +48,12 @@ class JobMaker:
             cancel_grace_s=get_setting("cancel_grace_s", paths.root),
             heartbeat_s=get_setting("heartbeat_s", paths.root),
             keep_work=get_setting("keep_work_folder", paths.root),
+            failure_grace_s=get_setting("failure_grace_s", paths.root),
+            stall_timeout_s=get_setting("stall_timeout_s", paths.root),
         )
+        self.preempt_grace_s: float = get_setting("preempt_grace_s", paths.root)
+        self.preempted_s: float = get_setting("preempted_s", paths.root)
+        self.elastic_wait_s: float = get_setting("elastic_wait_s", paths.root)
         self._token_hours = get_setting("run_token_hours", paths.root)
 
     def has_payload(self) -> bool:
@@ -61,6 +70,12 @@ class JobMaker:
     def grace_s(self, spec: RunSpec) -> float:
         return self._limits.cancel_grace_s if spec.cancel_grace_s is None else spec.cancel_grace_s
 
+    def stop_grace_s(self, live: Live) -> float:
+        """How long an agent that is told to stop may take: short when it is only because another node has failed."""
+        grace_s = self.grace_s(live.spec)
+        failed = live.state.first_bad is not None and not live.state.cancel
+        return min(grace_s, self._limits.failure_grace_s) if failed else grace_s
+
     def place(self, live: Live, node: int) -> Place:
         root = self._paths.attempt(live.run_id, live.state.attempt).node(node).root
         return Place(live.run_id, live.state.attempt, node, root)
@@ -71,6 +86,8 @@ class JobMaker:
         place = self.place(live, node)
         built = state.built or BuiltEnvironment(python=spec.environment.python)
         folder = self._watched_folder(live, place) if spec.kind == RunKind.INTERACTIVE else ""
+        if spec.kind == RunKind.SCRIPT:
+            os.makedirs(self._paths.checkpoints(spec.run_id), exist_ok=True)
         return make_job(
             self._paths,
             spec,
@@ -78,7 +95,7 @@ class JobMaker:
             node,
             state.grants,
             built,
-            self._surroundings(spec),
+            replace(self._surroundings(spec), launch_secret=self._launch_secret(spec.run_id, state.attempt)),
             self._record.tokens.make(spec.run_id, "agent"),
             agent_socket(place.root),
             self._limits,
@@ -87,7 +104,9 @@ class JobMaker:
 
     def forget(self, live: Live) -> None:
         """Take away what a run that has ended leaves: sockets (an agent that was killed could not), and secret values in
-        job files."""
+        job files, and what was kept for another attempt."""
+        if not self._limits.keep_work and live.spec.kind == RunKind.SCRIPT:
+            remove_folder(self._paths.checkpoints(live.run_id))
         for node in range(len(live.state.nodes)):
             with contextlib.suppress(OSError, RookeryError):
                 os.unlink(agent_socket(self.place(live, node).root))
@@ -105,8 +124,13 @@ class JobMaker:
             payload=self._payload,
             inherited=os.environ,
             has_gpus=bool(capacity and capacity.gpus),
+            checkpoints=self._paths.checkpoints(spec.run_id) if spec.kind == RunKind.SCRIPT else "",
             secrets=self._record.secrets.of_run(spec.run_id) if spec.secrets else {},
         )
+
+    def _launch_secret(self, run_id: str, attempt: int) -> str:
+        """The same for all agents of an attempt, whoever makes their jobs and when."""
+        return hmac.new(self._record.secret(), f"launch/{run_id}/{attempt}".encode(), "sha256").hexdigest()
 
     def _identity(self) -> dict[str, Any]:
         if self._workspace is None:
@@ -134,6 +158,17 @@ class JobMaker:
             return os.readlink(f"/proc/{pid}/cwd")
         except OSError:
             return ""
+
+
+def remove_folder(path: str) -> None:
+    """Beside the caller where it may take a while: checkpoints can be large."""
+    with contextlib.suppress(FileNotFoundError):
+        try:
+            os.rmdir(path)
+        except OSError as error:
+            if error.errno == errno.ENOENT:
+                return
+            threading.Thread(target=shutil.rmtree, args=(path, True), name="rookery-checkpoints", daemon=True).start()
 
 
 def _read_json(path: str) -> dict[str, Any]:

@@ -10,7 +10,8 @@ What always holds (tests/engine/test_state.py):
 - once somebody asked to stop the run no agent is started that could start ranks, and there is no other
   attempt;
 - a run that was asked to stop before its ranks had ended ends as Canceled;
-- a lost node and an error of the user's code spend different budgets.
+- a lost node and an error of the user's code spend different budgets; a preempted node is a lost one;
+- every try that got nodes is noted in `attempts`, and has a result once the run has left it.
 """
 
 from __future__ import annotations
@@ -20,9 +21,11 @@ from typing import Any, Callable, Optional
 
 from rookery.engine import actions as act
 from rookery.engine import observations as obs
+from rookery.engine.attempts import close_attempt, note_attempt
 from rookery.engine.outcome import CANCELED, COMPLETED, FAILED, LOST, Outcome
+from rookery.engine.preemption import preempted_cause, preempting_words
 from rookery.engine.run_state import NodePhase, NodeState, RunState
-from rookery.engine.verdict import bad_cause, lost_cause, placement_cause
+from rookery.engine.verdict import bad_cause, deciding_outcome, lost_cause, placement_cause
 from rookery.spec.cause import CauseKind
 from rookery.spec.run import RunKind
 from rookery.spec.status import RunStatus
@@ -39,7 +42,8 @@ def step(state: RunState, seen: obs.Observation) -> Step:
         return state, () if state.holding else (act.ReleaseNodes(),)  # nobody wants them any more
     if state.status.is_terminal or _is_old_news(state, seen):
         return state, ()
-    return _STEPS[type(seen)](state, seen)
+    state, todo = _STEPS[type(seen)](state, seen)
+    return note_attempt(state), todo
 
 
 def _is_old_news(state: RunState, seen: obs.Observation) -> bool:
@@ -71,8 +75,10 @@ def _recovered(s: RunState, _seen: obs.Recovered) -> Step:
     if s.status in (RunStatus.STARTING, RunStatus.PREPARING):
         return s, (act.PrepareEnvironment(),)
     if s.nodes:
-        adopt = act.AdoptAgents(s.attempt, launch=not s.stop)
-        return s, (adopt, act.SendCancel(s.attempt)) if s.stop else (adopt,)
+        adopt = act.AdoptAgents(s.attempt, launch=not s.stop and s.preempted is None)
+        if s.stop:
+            return s, (adopt, act.SendCancel(s.attempt))
+        return s, (adopt,) if s.preempted is None else (adopt, act.SendPreempt(s.attempt))
     return s, (act.Enqueue(),) if _wants_nodes(s) else ()
 
 
@@ -122,6 +128,7 @@ def _nodes_granted(s: RunState, seen: obs.NodesGranted) -> Step:
         nodes=tuple(NodeState() for _ in seen.grants),
         silent=(),
         first_bad=None,
+        preempted=None,
         stop=False,
     )
     return s, (*(act.Warn(text) for text in seen.warnings), act.PlaceAgents(s.attempt))
@@ -158,6 +165,10 @@ def _ranks_running(s: RunState, seen: obs.RanksRunning) -> Step:
     return _show_active(s), ()
 
 
+def _rendezvous_opened(s: RunState, seen: obs.RendezvousOpened) -> Step:
+    return replace(s, rendezvous={"attempt": seen.attempt, "address": seen.address, "port": seen.port}), ()
+
+
 def _silence(s: RunState, seen: obs.Silence) -> Step:
     if s.nodes[seen.node].phase not in NodePhase.BUSY or seen.node in s.silent:
         return s, ()
@@ -179,8 +190,21 @@ def _show_active(s: RunState) -> RunState:
     if s.status not in (RunStatus.RUNNING, RunStatus.PROVISIONING, RunStatus.NOT_RESPONDING) or s.silent:
         return s
     if s.kind == RunKind.INTERACTIVE or all(n.phase != NodePhase.PLACED for n in s.nodes):
-        return replace(s, status=RunStatus.RUNNING, reason="")
+        return replace(s, status=RunStatus.RUNNING, reason=_running_words(s))
     return replace(s, status=RunStatus.PROVISIONING, reason="its agents start its processes")
+
+
+def _running_words(s: RunState) -> str:
+    if s.preempted is None or s.stop:
+        return ""
+    return preempting_words(s.grants[s.preempted].id, s.preempt_grace_s)
+
+
+def _node_preempted(s: RunState, seen: obs.NodePreempted) -> Step:
+    if s.kind != RunKind.SCRIPT or s.nodes[seen.node].phase not in NodePhase.BUSY or s.stop or s.preempted is not None:
+        return s, ()  # it is going anyway
+    s = _show_active(replace(s, preempted=seen.node, preempt_grace_s=seen.grace_s))
+    return s, (act.SendPreempt(s.attempt),)
 
 
 def _cancel_requested(s: RunState, _seen: obs.CancelRequested) -> Step:
@@ -199,7 +223,7 @@ def _cancel_requested(s: RunState, _seen: obs.CancelRequested) -> Step:
 
 
 def _cancel_overdue(s: RunState, _seen: obs.CancelOverdue) -> Step:
-    if not s.stop:
+    if not s.stop and s.preempted is None:
         return s, ()
     return s, tuple(act.KillAgent(s.attempt, i) for i, n in enumerate(s.nodes) if n.phase in NodePhase.BUSY)
 
@@ -248,10 +272,16 @@ def _agent_lost(s: RunState, seen: obs.AgentLost) -> Step:
             act.Warn(f"{seen.words} Another agent has taken over."),
             act.PlaceAgents(s.attempt),
         )
-    outcome = seen.outcome or Outcome(LOST, lost_cause(s.attempt, seen))
+    outcome = seen.outcome or Outcome(LOST, _lost_cause(s, seen))
     s, todo = _after_end(_note_end(s, seen.node, outcome))
     sweep = () if watches else (act.SweepLeftovers(s.attempt, seen.node),)
     return s, (*sweep, *todo, act.StartFinisher(s.attempt, seen.node))
+
+
+def _lost_cause(s: RunState, seen: obs.AgentLost) -> dict[str, Any]:
+    if seen.node == s.preempted:
+        return preempted_cause(s.attempt, seen.node, s.grants[seen.node].id)
+    return lost_cause(s.attempt, seen)
 
 
 def _restart_finisher(s: RunState, seen: obs.AgentLost) -> Step:
@@ -285,7 +315,7 @@ def _note_end(s: RunState, node: int, outcome: Outcome) -> RunState:
 def _after_end(s: RunState) -> Step:
     """When one node has ended badly the others stop; when all have ended the nodes go back."""
     if not s.all_ended:
-        if s.first_bad is None or s.stop:
+        if s.first_bad is None or s.stop or s.preempted is not None:  # preempted: all were told to stop already
             return _show_active(s), ()
         return replace(_show_active(s), stop=True), (act.SendCancel(s.attempt),)
     todo: tuple[act.Action, ...] = (act.ReleaseNodes(),) if s.holding else ()
@@ -305,7 +335,7 @@ def _conclude(s: RunState) -> Step:
     """Everything of the attempt is stored: the run ends, or tries again."""
     if s.cancel:
         return _end(s, RunStatus.CANCELED, None)
-    bad = s.declared or (s.nodes[s.first_bad].outcome if s.first_bad is not None else None)
+    bad = s.declared or _deciding(s)
     if bad is None or bad.result == COMPLETED:
         return _end(s, RunStatus.COMPLETED, None)
     if bad.result == CANCELED:
@@ -314,9 +344,10 @@ def _conclude(s: RunState) -> Step:
     lost = bad.result == LOST
     budget = s.lost_budget if lost else s.user_budget
     if s.kind != RunKind.SCRIPT or budget <= 0 or cause.get("kind") == CauseKind.TIME_LIMIT:
-        return _end(s, RunStatus.FAILED, cause)
+        return _end(s, RunStatus.FAILED, cause, bad.result)
     if s.no_retry:
         return _end(s, RunStatus.CANCELED, None)
+    s = close_attempt(s, bad.result, cause)
     words = f"Attempt {s.attempt} ended: {cause.get('summary', 'it failed')} Attempt {s.attempt + 1} follows."
     s = replace(
         s,
@@ -327,13 +358,24 @@ def _conclude(s: RunState) -> Step:
         grants=(),
         stop=False,
         first_bad=None,
+        preempted=None,
         lost_budget=s.lost_budget - lost,
         user_budget=s.user_budget - (not lost),
     )
     return s, (act.Warn(words), act.Enqueue())
 
 
-def _end(s: RunState, status: RunStatus, cause: Optional[dict[str, Any]]) -> Step:
+def _deciding(s: RunState) -> Optional[Outcome]:
+    """The outcome that decides a try that did not complete. Where a node was taken away, that: its peers may have failed
+    because it was gone before their own agents heard of it."""
+    taken = s.nodes[s.preempted].outcome if s.preempted is not None else None
+    if s.first_bad is None or (taken is not None and taken.result == LOST):
+        return taken if s.first_bad is not None else None
+    return deciding_outcome([n.outcome for n in s.nodes], s.first_bad)
+
+
+def _end(s: RunState, status: RunStatus, cause: Optional[dict[str, Any]], result: str = "") -> Step:
+    s = close_attempt(s, result or status.value.lower(), cause)
     return replace(s, status=status, reason="", cause=cause), (act.End(),)
 
 
@@ -356,10 +398,12 @@ _STEPS: dict[type, Callable[[RunState, Any], Step]] = {
     obs.PlacementFailed: _placement_failed,
     obs.AgentHello: _nothing,
     obs.RanksRunning: _ranks_running,
+    obs.RendezvousOpened: _rendezvous_opened,
     obs.Silence: _silence,
     obs.HeardAgain: _heard_again,
     obs.CancelRequested: _cancel_requested,
     obs.CancelOverdue: _cancel_overdue,
+    obs.NodePreempted: _node_preempted,
     obs.StatusReported: _status_reported,
     obs.RanksEnded: _ranks_ended,
     obs.AgentLost: _agent_lost,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from rookery.engine.launch_variables import launch_variables, threads_per_rank
 from rookery.engine.outcome import Grant
 from rookery.environments import BuiltEnvironment
 from rookery.spec.compute import LOCAL
@@ -30,6 +31,10 @@ class Surroundings:
     payload: str
     inherited: Mapping[str, str]  # the environment that agents inherit from the keeper
     has_gpus: bool = False
+    checkpoints: str = ""  # kept from attempt to attempt
+    node_address: str = "127.0.0.1"  # where nodes reach each other; empty: each finds its own
+    one_machine: bool = True
+    launch_secret: str = field(default="", repr=False)  # of the attempt; its agents show it to each other
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)  # values of the variables that the spec masks
 
 
@@ -44,6 +49,7 @@ def rank_variables(
     grant: Grant,
     built: BuiltEnvironment,
     around: Surroundings,
+    local_rank: int = 0,
 ) -> dict[str, str]:
     """Everything that is set for one rank, ours last: a user's variable cannot break the way back to the
     agent."""
@@ -56,13 +62,14 @@ def rank_variables(
         variables["PATH"] = _join(built.bin_dir, given.get("PATH", around.inherited.get("PATH", os.defpath)))
         variables["PYTHONPATH"] = _join(first, _python_path(given, around))
     variables.setdefault("PYTHONUNBUFFERED", "1")
-    threads = str(max(1, len(grant.cpus) // max(1, spec.processes_per_node)))
-    if grant.cpus:
+    threads = threads_per_rank(spec, len(grant.cpus))
+    if threads:
         for name in _THREADS:
-            variables.setdefault(name, threads)
+            variables.setdefault(name, str(threads))
     if around.has_gpus:
         variables.setdefault("CUDA_VISIBLE_DEVICES", ",".join(map(str, grant.gpus)))
     variables.update(_azureml(spec, node, node_paths, around))
+    variables.update(launch_variables(spec, node, rank, local_rank, world_size))
     variables.update(_rookery(spec, attempt, node, rank, world_size, node_paths, socket, around))
     return variables
 
@@ -125,6 +132,8 @@ def _rookery(
         "ROOKERY_JOURNAL_DIR": paths.journal,
         "ROOKERY_UPLOADS_DIR": paths.uploads,
         "ROOKERY_ERRORS_DIR": paths.errors,
+        "ROOKERY_STOP_FILE": paths.stop,
+        "ROOKERY_RESUME_DIR": around.checkpoints,
         "ROOKERY_RUN_TOKEN": around.run_token,
         "ROOKERY_PAYLOAD": around.payload,
         "ROOKERY_ATTEMPT_KEY": f"{spec.run_id}/{attempt}",

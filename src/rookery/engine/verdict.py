@@ -2,14 +2,68 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Optional
 
 from rookery.engine.observations import AgentLost
-from rookery.engine.outcome import LOST, Outcome
+from rookery.engine.outcome import CANCELED, COMPLETED, FAILED, LOST, Outcome
 from rookery.spec.cause import Cause, CauseKind
 from rookery.spec.plain import to_plain
 
-__all__ = ["bad_cause", "environment_cause", "lost_cause", "placement_cause"]
+__all__ = ["bad_cause", "deciding_outcome", "environment_cause", "lost_cause", "placement_cause"]
+
+
+def deciding_outcome(outcomes: Sequence[Optional[Outcome]], first_bad: int) -> Optional[Outcome]:
+    """Which node's end is the reason that an attempt failed, once all nodes have ended.
+
+    Nodes report one after the other, and the one that broke need not be the first: its peers notice a closed connection at once
+    and may be quicker. So a failure of its own (an exception, a crash, a lost node) comes before one that only tells of lost
+    peers, and among those the earliest error counts. A node that was told to stop may have broken just before.
+
+    Args:
+        first_bad: the node that was first reported to have ended badly; decides where nothing else does.
+    """
+    reported = outcomes[first_bad]
+    if reported is None:
+        return None
+    bad = [o for o in outcomes if o is not None and o.result != COMPLETED and (o.result == LOST or o.cause)]
+    own = [o for o in bad if not (o.cause or {}).get("collateral")]
+    if own:
+        if reported in own and reported.result != CANCELED and not all((o.cause or {}).get("time") for o in own):
+            return reported
+        first = min(own, key=lambda o: (o.cause or {}).get("time") or float("inf"))
+        return replace(first, result=FAILED) if first.result == CANCELED else first
+    if not bad:
+        return reported
+    stalled = [
+        o for o in bad if (o.cause or {}).get("kind") == CauseKind.STALLED
+    ]  # what was stopped then lost its peers
+    if stalled:
+        return replace(stalled[0], result=FAILED)
+    first = min(bad, key=lambda o: (o.cause or {}).get("time") or float("inf"))
+    ended = sorted(
+        int(r["rank"]) for o in outcomes if o is not None and o.result == COMPLETED for r in o.ranks if "rank" in r
+    )
+    return Outcome(FAILED, _left_alone(first.cause or {}, ended) if ended else first.cause, first.ranks)
+
+
+def _left_alone(cause: dict[str, Any], ended: Sequence[int]) -> dict[str, Any]:
+    """All that failed had lost their peers, and some ranks had ended well: those ended too early."""
+    return {
+        **cause,
+        "rank": ended[0],
+        "exit_code": 0,
+        "signal": None,
+        "node": None,
+        "fault": "different_code_paths",
+        "summary": f"Rank {ended[0]} ended (exit code 0) while rank {cause.get('rank')} still waited for it in a collective: "
+        f"the ranks do not run the same code path. {cause.get('summary', '')}",
+        "advice": [
+            "Make every rank call the same collectives equally often: look for an `if rank == …` around one, and for data that "
+            "gives some ranks fewer batches (drop_last=True, or torch's Join)."
+        ],
+    }
 
 
 def lost_cause(attempt: int, seen: AgentLost) -> dict[str, Any]:

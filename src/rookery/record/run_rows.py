@@ -34,11 +34,12 @@ def run_row(conn: Connection, run_id: str) -> Any:
 
 
 def load_run(conn: Connection, run_id: str) -> dict[str, Any]:
-    """One Run, or RunNotFoundError."""
-    row = conn.execute(run_columns().where(runs.c.id == run_id)).first()
+    """One Run, with its attempts, or RunNotFoundError."""
+    row = conn.execute(run_columns().add_columns(runs.c.state).where(runs.c.id == run_id)).first()
     if row is None:
         run_row(conn, run_id)
-    return plain_runs(conn, [row])[0]
+    assert row is not None
+    return {**plain_runs(conn, [row])[0], "attempts": (row.state or {}).get("attempts", [])}
 
 
 def plain_runs(conn: Connection, rows: Sequence[Any]) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ from typing import Any, Optional
 
 from sqlalchemy import select, update
 
-from rookery.errors import ConflictError, RunConfigError
+from rookery.errors import ConflictError, RunConfigError, RunNotFoundError
 from rookery.record.database import Database, Tx
 from rookery.record.environments import Environments
 from rookery.record.run_queries import RunFilter, children_of, is_within, page_of_runs
@@ -83,8 +83,10 @@ class Runs:
     def find(self, run_id: str) -> Optional[dict[str, Any]]:
         """The Run, or None."""
         with self._db.read() as conn:
-            rows = conn.execute(run_columns().where(runs.c.id == run_id)).all()
-            return plain_runs(conn, rows)[0] if rows else None
+            try:
+                return load_run(conn, run_id)
+            except RunNotFoundError:
+                return None
 
     def check_exists(self, run_id: str) -> None:
         """Raises RunNotFoundError when there is no such run."""

@@ -13,7 +13,7 @@ _ROOM = {
     "model": ("Model",),
     "script_run_config": ("ScriptRunConfig",),
     "run_configuration": ("RunConfiguration",),
-    "run_config_elements": ("DockerConfiguration",),
+    "run_config_elements": ("DockerConfiguration", "Retries"),
     "distributed": (
         "MpiConfiguration",
         "ParallelTaskConfiguration",
@@ -39,6 +39,7 @@ __all__ = [
     "MpiConfiguration",
     "ParallelTaskConfiguration",
     "PyTorchConfiguration",
+    "Retries",
     "Run",
     "RunConfiguration",
     "ScriptRun",

@@ -149,6 +149,26 @@ class AmlCompute(ComputeTarget):
         check_cluster_spec(from_plain(ClusterSpec, {**self._data["spec"], **changes}))
         self._load(self.workspace, self.workspace.client.request("PATCH", compute_path(self.name), body=changes))
 
+    def preempt(
+        self,
+        node_id: Optional[str] = None,
+        grace_s: Optional[float] = None,
+        away_s: Optional[float] = None,
+        force: bool = False,
+    ) -> dict[str, Any]:
+        """Take a node of a low-priority cluster away, as a cloud would; one that runs something unless it is named. What ran on
+        it goes back to the queue and resumes. Rookery's own: v1 had no such call.
+
+        Args:
+            grace_s: how long its processes have to save their work (setting preempt_grace_s).
+            away_s: how long the node stays away (setting preempted_s).
+            force: also from a dedicated cluster.
+        """
+        given = {"node": node_id, "grace_s": grace_s, "away_s": away_s, "force": force or None}
+        body = {key: value for key, value in given.items() if value is not None}
+        taken: dict[str, Any] = self.workspace.client.request("POST", compute_path(self.name) + "/preempt", body=body)
+        return taken
+
     def delete(self) -> None:
         """Remove the cluster. ComputeError while runs are on it."""
         try:

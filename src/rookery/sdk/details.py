@@ -29,6 +29,8 @@ def build_details(data: dict[str, Any], log_files: dict[str, str]) -> dict[str, 
         details["runDefinition"] = run_definition(data["spec"])
     details["logFiles"] = dict(log_files)
     details["submittedBy"] = data["submitted_by"]
+    if data.get("attempts"):
+        details["attempts"] = data["attempts"]
     if data["error"]:
         details["error"] = describe_error(data["error"])
     if data["warnings"]:

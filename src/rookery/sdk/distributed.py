@@ -63,7 +63,7 @@ class ParallelTaskConfiguration(Element):
 
 @dataclass(frozen=True)
 class LaunchPlan:
-    """What RunSpec says about processes. launcher: none | per_process | per_node | mpi | tensorflow."""
+    """What RunSpec says about processes. launcher: one of spec.launch.LAUNCHERS."""
 
     launcher: str = "none"
     node_count: int = 1
@@ -105,11 +105,13 @@ def plan_launch(run_config: RunConfiguration, is_command: bool) -> LaunchPlan:
     nodes = _count(run_config.node_count, "node_count")
     framework = str(run_config.framework or "Python").lower()
     communicator = str(run_config.communicator or "None").lower()
-    if framework == "pyspark" or communicator == "paralleltask":
+    if framework == "pyspark":
         raise UnsupportedError(
             f"framework={run_config.framework!r} with communicator={run_config.communicator!r} is not "
             "available in Rookery. Use Python, PyTorch or TensorFlow."
         )
+    if communicator == "paralleltask":
+        return _plan_parallel_task(run_config, nodes)
     if communicator in ("intelmpi", "openmpi", "mpi"):
         return LaunchPlan("mpi", nodes, _count(run_config.mpi.process_count_per_node, "process_count_per_node"))
     if framework == "tensorflow" and communicator == "parameterserver":
@@ -121,6 +123,19 @@ def plan_launch(run_config: RunConfiguration, is_command: bool) -> LaunchPlan:
     if framework == "pytorch" or communicator in SUPPORTED_PYTORCH_BACKENDS:
         return _plan_pytorch(run_config, nodes, communicator, is_command)
     return LaunchPlan("per_node" if nodes > 1 else "none", nodes)
+
+
+def _plan_parallel_task(run_config: RunConfiguration, nodes: int) -> LaunchPlan:
+    """Workers that know nothing of each other: `worker_count_per_node` processes on each node."""
+    task = run_config.paralleltask
+    each = _count(task.worker_count_per_node, "worker_count_per_node")
+    retries = _count(task.max_retries_per_worker, "max_retries_per_worker", least=0)
+    if retries or task.terminal_exit_codes:
+        raise UnsupportedError(
+            f"max_retries_per_worker={retries}, terminal_exit_codes={task.terminal_exit_codes}: single workers are not "
+            "started again in Rookery. Leave both at their defaults; the run as a whole can be retried."
+        )
+    return LaunchPlan("parallel_task", nodes, each)
 
 
 def _plan_pytorch(run_config: RunConfiguration, nodes: int, communicator: str, is_command: bool) -> LaunchPlan:

@@ -17,6 +17,7 @@ __all__ = [
     "HdiConfiguration",
     "HistoryConfiguration",
     "KubernetesComputeConfiguration",
+    "Retries",
     "SparkConfiguration",
 ]
 
@@ -83,3 +84,19 @@ class ApplicationEndpointConfiguration(Element):
         self.type = type
         self.port = port
         self.properties = properties
+
+
+class Retries(Element):
+    """How often a run is tried again, apart for a lost or preempted node and for an error of its own code. Rookery's own; v1
+    had nothing of the kind.
+
+    Args:
+        lost_node: None leaves it to the target: 3 on a low-priority cluster, 0 on a dedicated one.
+        user_error: how often after the script failed.
+        min_nodes: after a lost node this many are enough to go on, when all cannot be had in time (elastic_wait_s).
+    """
+
+    def __init__(self, lost_node: Optional[int] = None, user_error: int = 0, min_nodes: Optional[int] = None) -> None:
+        self.lost_node = lost_node
+        self.user_error = user_error
+        self.min_nodes = min_nodes

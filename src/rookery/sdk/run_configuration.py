@@ -24,6 +24,7 @@ from rookery.sdk.run_config_elements import (
     HdiConfiguration,
     HistoryConfiguration,
     KubernetesComputeConfiguration,
+    Retries,
     SparkConfiguration,
 )
 from rookery.sdk.yaml_text import dump_yaml, load_yaml, read_text
@@ -39,7 +40,7 @@ _SUFFIX = ".runconfig"
 class RunConfiguration(Element):
     """Everything about a run but its source folder. `target` is a compute target, its name or 'local'."""
 
-    _element_types = {"datacaches": DatacacheConfiguration, "environment": Environment}
+    _element_types = {"datacaches": DatacacheConfiguration, "environment": Environment, "retries": Retries}
     _element_maps = {
         "data": Data,
         "data_references": DataReferenceConfiguration,
@@ -90,6 +91,7 @@ class RunConfiguration(Element):
         self.source_directory_data_store: Optional[str] = None
         self.auto_cluster_compute_specification: Any = None
         self.credential_passthrough = False
+        self.retries = Retries()
         if conda_dependencies is not None:
             self.environment.python.conda_dependencies = conda_dependencies
         if _history_enabled is not None:

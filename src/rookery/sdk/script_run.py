@@ -61,14 +61,17 @@ def submit_config(
     **kwargs: Any,
 ) -> ScriptRun:
     """Check, take the snapshot, create the run. Prints nothing but warnings, on stderr."""
+    from rookery.sdk.estimators import MMLBaseEstimator
     from rookery.sdk.script_run_config import ScriptRunConfig
     from rookery.sdk.submission import build_run_spec, check_submission, submitted_secrets
     from rookery.submit import git_properties_in_background
 
+    if isinstance(config, MMLBaseEstimator):
+        config = config.to_script_run_config()
     if not isinstance(config, ScriptRunConfig):
         raise UserError(
-            f"{type(config).__name__} cannot be submitted. Give a ScriptRunConfig(source_directory, script): "
-            "it is the only kind of configuration that this version submits."
+            f"{type(config).__name__} cannot be submitted. Give a ScriptRunConfig(source_directory, script), or one of "
+            "the deprecated estimators."
         )
     for name in kwargs:
         if name not in _OTHERS_OPTIONS:

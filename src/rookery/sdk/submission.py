@@ -13,6 +13,7 @@ from rookery.errors import RunConfigError, SubmitError, UnsupportedError, UserEr
 from rookery.sdk.distributed import plan_launch
 from rookery.sdk.environment import Environment
 from rookery.sdk.environment_spec import check_variables, environment_spec
+from rookery.sdk.retrying import retry_fields
 from rookery.sdk.run_config_data import Data, OutputData
 from rookery.sdk.run_configuration import RunConfiguration, compute_name
 from rookery.sdk.script_run_config import ScriptRunConfig
@@ -96,6 +97,7 @@ def build_run_spec(
         target=compute,
         tags={str(k): None if v is None else str(v) for k, v in (tags or {}).items()},
         properties={str(k): str(v) for k, v in (properties or {}).items()},
+        **retry_fields(run_config, launch.options),
     )
     return check_run_spec(spec)
 

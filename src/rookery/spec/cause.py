@@ -14,9 +14,11 @@ class CauseKind:
     USER_ERROR = "UserError"  # the script raised, exited non-zero or was killed by a signal of its own making
     SYSTEM_ERROR = "SystemError"  # Rookery could not do its part
     LOST_NODE = "NodeLost"  # the agent or its machine died
+    PREEMPTED = "Preempted"  # the node was taken away: nobody's error, and it counts as lost
     TIME_LIMIT = "TimeLimit"
     ENVIRONMENT = "EnvironmentError"  # the environment could not be prepared
     INFEASIBLE = "Infeasible"  # the target can never run it
+    STALLED = "Stalled"  # nothing moved for too long, or ranks waited for one that did not come
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,9 @@ class Cause:
     last_lines: tuple[str, ...] = ()
     log: Optional[str] = None  # name of the log that has it all
     advice: tuple[str, ...] = ()
+    fault: str = ""  # what it was recognised as: a row of docs/faults.md, empty when it is none of them
+    time: Optional[float] = None  # unix time of the error itself, which is before the process ended
+    collateral: bool = False  # it fell because another rank had; shown only when nothing better is known
 
 
 def format_cause(cause: Cause) -> str:

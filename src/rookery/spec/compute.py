@@ -7,9 +7,10 @@ from typing import Optional
 
 from rookery.errors import ComputeError
 
-__all__ = ["LOCAL", "ClusterSpec", "check_cluster_spec"]
+__all__ = ["LOCAL", "LOW_PRIORITY", "ClusterSpec", "check_cluster_spec"]
 
 LOCAL = "local"
+LOW_PRIORITY = "lowpriority"
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,6 @@ def check_cluster_spec(spec: ClusterSpec) -> ClusterSpec:
         raise ComputeError(f"max_nodes={spec.max_nodes} is smaller than min_nodes={spec.min_nodes}.")
     if spec.idle_seconds_before_scaledown < 0:
         raise ComputeError(f"idle_seconds_before_scaledown={spec.idle_seconds_before_scaledown} must not be negative.")
-    if spec.vm_priority not in ("dedicated", "lowpriority"):
+    if spec.vm_priority not in ("dedicated", LOW_PRIORITY):
         raise ComputeError(f"vm_priority={spec.vm_priority!r} does not exist. Known: dedicated, lowpriority.")
     return spec

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Optional
 
 from rookery.spec.container import ContainerSpec
+from rookery.spec.launch import LaunchJob
 
 __all__ = ["Job", "KeeperAddress", "RankJob"]
 
@@ -30,6 +31,7 @@ class RankJob:
     variables: dict[str, str] = field(default_factory=dict)
     cpus: tuple[int, ...] = ()  # cores to pin to; empty: no pinning
     log_name: str = ""  # as stored: azureml-logs/70_driver_log.txt
+    background: bool = False  # not waited for: it is stopped when the others of its node have ended
 
 
 @dataclass(frozen=True)
@@ -59,8 +61,11 @@ class Job:
     watch_folders: tuple[str, ...] = ("logs",)
     max_duration_s: Optional[int] = None
     cancel_grace_s: float = 10.0
+    failure_grace_s: float = 0.5  # for the ranks beside one that failed, between SIGTERM and SIGKILL
+    stall_timeout_s: float = 0.0  # how long nothing may move before the run counts as stalled; 0: for ever
     heartbeat_s: float = 5.0
     keep_work: bool = False
     socket: str = ""  # where the agent listens for its ranks (short: socket paths are limited to about 108 bytes)
     container: Optional[ContainerSpec] = None  # its ranks live in containers
+    launch: Optional[LaunchJob] = None  # how its processes find each other; None for a single process
     extra: dict[str, Any] = field(default_factory=dict)

@@ -95,6 +95,10 @@ class WorkspacePaths:
         """The owner's bearer token for TCP (mode 600)."""
         return os.path.join(self.keeper, "token")
 
+    def checkpoints(self, run_id: str) -> str:
+        """What a run keeps from attempt to attempt (ROOKERY_RESUME_DIR)."""
+        return os.path.join(self.runs, run_id, "checkpoints")
+
     def attempt(self, run_id: str, attempt: int) -> AttemptPaths:
         return AttemptPaths(os.path.join(self.runs, run_id, str(attempt)))
 
@@ -143,6 +147,26 @@ class NodePaths:
         """The working folder: the snapshot's files, `outputs` and `logs`."""
         return os.path.join(self.work_parent, run_id)
 
+    @property
+    def mpi(self) -> str:
+        """mpi.json: what the rank wrapper starts for each rank that mpirun asks for; holds variables, so it is private."""
+        return os.path.join(self.root, "mpi.json")
+
+    @property
+    def mpi_hosts(self) -> str:
+        """hosts.json: how the agents of the other nodes are asked to start mpirun's daemons; node 0 only."""
+        return os.path.join(self.root, "hosts.json")
+
+    @property
+    def mpi_log(self) -> str:
+        """What mpirun itself says."""
+        return os.path.join(self.root, "mpi.txt")
+
+    @property
+    def mpi_ends(self) -> str:
+        """A pipe on which rank wrappers tell the agent who has started and how it ended."""
+        return os.path.join(self.root, "ends")
+
     def rank(self, rank: int) -> RankPaths:
         return RankPaths(os.path.join(self.root, f"rank-{rank}"))
 
@@ -173,10 +197,19 @@ class RankPaths:
         """Folder of the error recorder: <pid>.json for exceptions, <pid>.stack for faulthandler."""
         return os.path.join(self.root, "errors")
 
+    def stacks(self, rank: int) -> str:
+        """stacks_<rank>.txt: what a rank that stood still was doing; a launcher's folder has those of its ranks."""
+        return os.path.join(self.root, f"stacks_{rank}.txt")
+
     @property
     def process(self) -> str:
         """process.json: pid and start_ticks of the rank."""
         return os.path.join(self.root, "process.json")
+
+    @property
+    def stop(self) -> str:
+        """There once the rank is asked to stop (ROOKERY_STOP_FILE); says why."""
+        return os.path.join(self.root, "stop.json")
 
     @property
     def start(self) -> str:

@@ -64,8 +64,9 @@ class RunSpec:
     command: Optional[str] = None
     compute: str = "local"
     node_count: int = 1
+    min_node_count: Optional[int] = None  # after a lost node it may go on with this many; None: with all only
     processes_per_node: int = 1
-    launcher: str = "none"  # none | per_process | per_node | mpi | tensorflow (issue 4 fills these in)
+    launcher: str = "none"  # one of spec.launch.LAUNCHERS
     launcher_options: dict[str, Any] = field(default_factory=dict)
     environment: EnvironmentSpec = field(default_factory=EnvironmentSpec)
     variables: dict[str, str] = field(default_factory=dict)
@@ -78,7 +79,7 @@ class RunSpec:
     target: str = ""  # what get_details()["target"] says; the compute's name, or "sdk" for interactive runs
     tags: dict[str, Optional[str]] = field(default_factory=dict)
     properties: dict[str, str] = field(default_factory=dict)
-    retries_lost_node: int = 0
+    retries_lost_node: Optional[int] = None  # None: what the target gives (low priority 3, else 0)
     retries_user_error: int = 0
 
 
@@ -106,6 +107,14 @@ def check_run_spec(spec: RunSpec) -> RunSpec:
         raise RunConfigError(
             f"node_count={spec.node_count} and processes_per_node={spec.processes_per_node}: both must be at least 1."
         )
+    if spec.min_node_count is not None and not 1 <= spec.min_node_count <= spec.node_count:
+        raise RunConfigError(
+            f"min_nodes={spec.min_node_count} must be between 1 and node_count={spec.node_count}: it is how many nodes "
+            "are enough to go on after one was lost."
+        )
+    for name, count in (("lost_node", spec.retries_lost_node), ("user_error", spec.retries_user_error)):
+        if count is not None and count < 0:
+            raise RunConfigError(f"retries.{name}={count} must not be negative. 0 means: never tried again.")
     if spec.max_duration_s is not None and spec.max_duration_s <= 0:
         raise RunConfigError(f"max_run_duration_seconds={spec.max_duration_s} must be positive, or None for no limit.")
     if spec.cancel_grace_s is not None and spec.cancel_grace_s < 0:

@@ -52,6 +52,7 @@ class FakeKeeper:
         self.refused = ""  # an artifact that is not taken
         self.over = False  # answer agents with 409
         self.cancel = False
+        self.rendezvous: dict[str, Any] = {}  # where node 0 waits
         self.fail_rate = 0.0
         self.delay_s = 0.0
         self._random = random.Random(7)
@@ -141,7 +142,12 @@ class FakeKeeper:
             after = int(query["after"])
             self.changed.wait_for(lambda: len(self.commands) > after or self._server is None, 5.0)
             return 200, {"commands": self.commands[after:]}
+        if verb == "rendezvous" and not body:
+            self.changed.wait_for(lambda: self.rendezvous or self.cancel or self._server is None, 5.0)
+            return 200, {"address": None, "port": None, **self.rendezvous, "cancel": self.cancel}
         data = json.loads(body)
+        if verb == "rendezvous":
+            self.rendezvous = data
         if verb == "journal":
             return self._take_journal(run, data)
         self.events.append((verb, data))

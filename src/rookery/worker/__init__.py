@@ -6,8 +6,10 @@ from rookery.worker.http import HttpClient, tcp_connector, unix_connector
 from rookery.worker.journal import ChildSink, Journal, read_journal
 from rookery.worker.run import Run, SubmittedRun
 from rookery.worker.sinks import HttpSink
+from rookery.worker.stopping import RESUME_EXIT_CODE, checkpoint_dir, leave_for_resume, should_stop
 
 __all__ = [
+    "RESUME_EXIT_CODE",
     "ChildSink",
     "Context",
     "HttpClient",
@@ -15,8 +17,11 @@ __all__ = [
     "Journal",
     "Run",
     "SubmittedRun",
+    "checkpoint_dir",
     "find_context",
+    "leave_for_resume",
     "read_journal",
+    "should_stop",
     "tcp_connector",
     "unix_connector",
 ]

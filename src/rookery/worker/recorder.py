@@ -3,16 +3,31 @@ gone.
 
 Stands alone (the payload's `first` folder holds a copy), imports next to nothing until something goes wrong,
 and never breaks the process it watches. An uncaught exception becomes `<pid>.json` {type, message,
-traceback, time,
-argv, pid}; a crash of the interpreter (SIGSEGV and its kin) leaves its Python stacks in `<pid>.stack`.
+traceback, time, argv, pid, rank, local_rank}; a crash of the interpreter (SIGSEGV and its kin) leaves its Python stacks
+in `<pid>.stack`.
+
+`<pid>.dump` is there from the start: the mark of a process that dumps its Python stacks into it when it gets STACK_SIGNAL.
+Its first line says which rank it is; a later one says that it left by itself (`exit <code>`, `end`). A process that is
+gone and never said so was killed.
 """
 
 import os
 import sys
 
-__all__ = ["install", "record_exception"]
+__all__ = ["install", "record_exception", "stack_signal"]
 
 _folder = ""
+_dump_fd = None
+RANK_NAMES = ("RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "HOROVOD_RANK")
+LOCAL_NAMES = ("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "HOROVOD_LOCAL_RANK")
+
+
+def stack_signal():
+    """The signal that makes a marked process dump its stacks: a real-time one, far from those that libraries take
+    (SIGUSR1 and SIGUSR2 are Slurm's, Lightning's and everybody's)."""
+    import signal
+
+    return int(signal.SIGRTMAX) - 7
 
 
 def install(folder=None):
@@ -25,6 +40,8 @@ def install(folder=None):
     _chain_hook()
     _chain_exit()
     _catch_crashes()
+    _take_stacks()
+    _follow_forks()
     return True
 
 
@@ -47,6 +64,8 @@ def record_exception(kind, value, trace):
                 "time": time.time(),
                 "argv": [str(a) for a in getattr(sys, "argv", [])],
                 "pid": os.getpid(),
+                "rank": _number(RANK_NAMES),
+                "local_rank": _number(LOCAL_NAMES),
             }
         )
     )
@@ -86,6 +105,8 @@ def _chain_exit():
                 record_exception(SystemExit, SystemExit(args[0]), None)
             except Exception:
                 pass
+        elif args and isinstance(args[0], int) and args[0]:
+            _note("exit {}".format(int(args[0])))
         before(*args)
 
     exit.__doc__ = before.__doc__
@@ -103,6 +124,69 @@ def _catch_crashes():
         faulthandler.enable(file=fd, all_threads=True)
     except Exception:
         pass
+
+
+def _take_stacks():
+    """From now on STACK_SIGNAL appends the stacks of all threads to `<pid>.dump`. Not before the file is marked."""
+    global _dump_fd
+    try:
+        import atexit
+        import faulthandler
+
+        _dump_fd = _open_dump()
+        faulthandler.register(stack_signal(), file=_dump_fd, all_threads=True, chain=False)
+        atexit.register(_note, "end")
+    except Exception:
+        pass
+
+
+def _open_dump(how="started"):
+    path = os.path.join(_folder, "{}.dump".format(os.getpid()))
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0), 0o600)
+    rank, local_rank = _number(RANK_NAMES), _number(LOCAL_NAMES)
+    _note("{} rank {} local_rank {} parent {}".format(how, rank, local_rank, os.getppid()), fd)
+    return fd
+
+
+def _note(text, fd=None):
+    """A line about this process in its dump; what it forked without our knowing (Python 3.6) writes into the same."""
+    import time
+
+    try:
+        if fd is not None or _dump_fd is not None:
+            line = "# {:.6f} {} {}\n".format(time.time(), os.getpid(), text)
+            os.write(_dump_fd if fd is None else fd, line.encode("ascii", "replace"))
+    except Exception:
+        pass
+
+
+def _follow_forks():
+    """A forked child has its parent's handlers and files: give it its own."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_after_fork)
+
+
+def _after_fork():
+    global _dump_fd
+    try:
+        import faulthandler
+
+        before, _dump_fd = _dump_fd, None
+        if before is None:
+            return
+        _dump_fd = _open_dump("forked")
+        faulthandler.register(stack_signal(), file=_dump_fd, all_threads=True, chain=False)
+        os.close(before)
+    except Exception:
+        pass
+
+
+def _number(names):
+    for name in names:
+        text = os.environ.get(name, "")
+        if text.isdigit():
+            return int(text)
+    return None
 
 
 def _write(text):

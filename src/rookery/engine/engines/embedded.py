@@ -55,6 +55,8 @@ _DROPPED_NAMES = frozenset(
         "ROOKERY_EXPERIMENT",
         "ROOKERY_WORKSPACE",
         "ROOKERY_PAYLOAD",
+        "ROOKERY_RESUME_DIR",
+        "ROOKERY_STOP_FILE",
     }
 )
 

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter
 
-from rookery.environments.folders import EnvironmentFolder, environments_folder, uv_cache_folder
-from rookery.environments.requirement import mask
+from rookery.environments.building.folders import EnvironmentFolder, environments_folder, uv_cache_folder
+from rookery.environments.specification.requirement import mask
 from rookery.errors import UserError
 from rookery.record.clock import from_unix
 from rookery.server.answers import JsonAnswer, answer
 from rookery.server.schemas import EnvironmentPrune
 
 if TYPE_CHECKING:
-    from rookery.environments import store
+    from rookery.environments.building import store
 
 __all__ = ["router"]
 
@@ -25,7 +25,7 @@ MAX_LOG = 4 * 1024 * 1024
 @router.get("/built-environments")
 def list_built(measure: bool = True) -> JsonAnswer:
     """All of them, the last used first. `measure=false` leaves out sizes, for which every file is looked at."""
-    from rookery.environments import store  # loaded when first needed: the keeper starts without the builder
+    from rookery.environments.building import store  # loaded when first needed: the keeper starts without the builder
 
     found = store.list_environments(measure)
     told: dict[str, Any] = {"environments": [_plain(one, measure) for one in found]}
@@ -39,7 +39,7 @@ def list_built(measure: bool = True) -> JsonAnswer:
 @router.get("/built-environments/{key}")
 def get_built(key: str) -> JsonAnswer:
     """One, by the beginning of its key, with its lock and its build log."""
-    from rookery.environments import store
+    from rookery.environments.building import store
 
     one = store.show_environment(key)
     lock = one.lock
@@ -59,7 +59,7 @@ def get_built(key: str) -> JsonAnswer:
 @router.post("/built-environments/prune")
 def prune_built(wanted: EnvironmentPrune) -> JsonAnswer:
     """Remove those that no run uses; those named, or all. `freed_bytes` counts what only they hold."""
-    from rookery.environments import store
+    from rookery.environments.building import store
 
     if wanted.older_than_s < 0:
         raise UserError(f"older_than_s={wanted.older_than_s:g} must not be negative.")

@@ -52,9 +52,7 @@ def delete_compute(name: str, services: Served) -> JsonAnswer:
 @router.post("/compute/{name}/preempt", status_code=202)
 def preempt(name: str, given: ComputePreempt, services: Served) -> JsonAnswer:
     """Takes a node away, as a cloud does with a low-priority one; what ran on it is tried again."""
-    taken = services.controller.preempt(
-        name, given.node, grace_s=given.grace_s, away_s=given.away_s, force=given.force
-    )
+    taken = services.controller.preempt(name, given.node, grace_s=given.grace_s, away_s=given.away_s, force=given.force)
     return answer(taken, 202)
 
 

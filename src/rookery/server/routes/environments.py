@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from rookery.environments import prepared
-from rookery.environments.curated import check_own_name, curated_environments, find_curated
+from rookery.environments.specification.curated import check_own_name, curated_environments, find_curated
 from rookery.errors import UserError
 from rookery.record.secrets import check_values
 from rookery.server.answers import JsonAnswer, answer
@@ -57,7 +57,7 @@ def start_build(body: Body, services: Served, asking: Asking) -> JsonAnswer:
     """Starts a build, or joins the one of the same specification that is under way. `fresh`: it is resolved anew."""
     spec = _spec(body, "fresh")
     if parse_object(body).get("fresh") and spec.conda is not None:
-        from rookery.environments import builder
+        from rookery.environments.building import builder
 
         builder.forget(spec, services.paths.root)
     return answer(_shown(services, services.builds.want(spec, str(asking))), 202)
@@ -100,9 +100,9 @@ def get_prepared(body: Body, services: Served) -> JsonAnswer:
 @router.post("/environments/specifications")
 def read_specification(given: EnvironmentText, services: Served) -> JsonAnswer:
     """The text of a conda file, requirements, a pyproject.toml or a lock file, as the conda data of an environment."""
-    from rookery.environments.policy import Policy
-    from rookery.environments.wanted import parse_specification
-    from rookery.environments.wanted_plain import to_conda
+    from rookery.environments.building.policy import Policy
+    from rookery.environments.specification.wanted import parse_specification
+    from rookery.environments.specification.wanted_plain import to_conda
 
     sources = Policy.read(services.paths.root).requirement_sources
     wanted = parse_specification(given.text, given.file, sources, given.folder)

@@ -6,7 +6,7 @@ from typing import Annotated, Optional
 
 from fastapi import APIRouter, Depends, Query
 
-from rookery.environments.curated import check_unedited
+from rookery.environments.specification.curated import check_unedited
 from rookery.errors import ConflictError, UserError
 from rookery.record import RunFilter
 from rookery.record.causes import plain_cause

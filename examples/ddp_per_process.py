@@ -1,0 +1,40 @@
+"""DistributedDataParallel on two nodes, two processes each: the system starts every process.
+
+    python examples/ddp_per_process.py [--epochs 4]
+
+Needs Rookery and its azureml shim (`make install-azureml`) and torch in this environment.
+"""
+
+import argparse
+import os
+import sys
+
+from azureml.core import Experiment, ScriptRunConfig
+from azureml.core.runconfig import PyTorchConfiguration
+from azureml.core.workspace import Workspace
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "distributed"))
+
+from two_nodes import SOURCE, check_losses, get_cluster, this_interpreter
+
+
+def main(epochs=4, ws=None):
+    ws = ws or Workspace.from_config()
+    src = ScriptRunConfig(
+        source_directory=SOURCE,
+        script="train_ddp.py",
+        arguments=["--epochs", epochs, "--local_rank", "$LOCAL_RANK"],
+        compute_target=get_cluster(ws),
+        environment=this_interpreter(),
+        distributed_job_config=PyTorchConfiguration(communication_backend="Gloo", process_count=4, node_count=2),
+    )
+    run = Experiment(ws, "ddp-per-process").submit(src)
+    run.wait_for_completion(show_output=True)
+    check_losses(run, ranks=4)
+    return run
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--epochs", type=int, default=4)
+    main(parser.parse_args().epochs)

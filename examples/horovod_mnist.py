@@ -1,0 +1,41 @@
+"""Horovod on two nodes, started by mpirun.
+
+    python examples/horovod_mnist.py [--epochs 4]
+
+Needs Rookery and its azureml shim (`make install-azureml`) and torch in this environment, and Open MPI (`apt-get install openmpi-bin`) on this machine.
+Horovod itself need not be installed.
+"""
+
+import argparse
+import os
+import sys
+
+from azureml.core import Experiment, ScriptRunConfig
+from azureml.core.runconfig import MpiConfiguration
+from azureml.core.workspace import Workspace
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "distributed"))
+
+from two_nodes import SOURCE, check_losses, get_cluster, this_interpreter
+
+
+def main(epochs=4, ws=None):
+    ws = ws or Workspace.from_config()
+    src = ScriptRunConfig(
+        source_directory=SOURCE,
+        script="train_horovod.py",
+        arguments=["--epochs", epochs],
+        compute_target=get_cluster(ws),
+        environment=this_interpreter(),
+        distributed_job_config=MpiConfiguration(node_count=2, process_count_per_node=1),
+    )
+    run = Experiment(ws, "horovod-mnist").submit(src)
+    run.wait_for_completion(show_output=True)
+    check_losses(run, ranks=2)
+    return run
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--epochs", type=int, default=4)
+    main(parser.parse_args().epochs)

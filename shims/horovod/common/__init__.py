@@ -1,0 +1,1 @@
+"""horovod.common: the parts that scripts import."""

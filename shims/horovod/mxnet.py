@@ -1,0 +1,5 @@
+"""horovod.mxnet: not here; says so."""
+
+from horovod.absent import refuse
+
+refuse(__name__)

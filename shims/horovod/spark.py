@@ -1,0 +1,5 @@
+"""horovod.spark: not here; says so."""
+
+from horovod.absent import refuse
+
+refuse(__name__)

@@ -1,0 +1,5 @@
+"""horovod.tensorflow: not here; says so."""
+
+from horovod.absent import refuse
+
+refuse(__name__)

@@ -1,0 +1,30 @@
+"""Open MPI for tests: found, or installed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+
+__all__ = ["ensure_openmpi"]
+
+
+def ensure_openmpi() -> str:
+    """The path of mpirun; installed with apt-get where it is missing and that can be done.
+
+    Raises:
+        RuntimeError: it is missing and cannot be installed here.
+    """
+    found = shutil.which("mpirun")
+    if found:
+        return found
+    if not shutil.which("apt-get") or os.getuid() != 0:
+        raise RuntimeError("mpirun is missing. Install it with `apt-get install openmpi-bin libopenmpi-dev`.")
+    variables = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for command in (["apt-get", "update"], ["apt-get", "install", "-y", "openmpi-bin", "libopenmpi-dev"]):
+        done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=240, check=False)
+        problem = done.stderr[-500:] if done.returncode else ""
+    found = shutil.which("mpirun")
+    if not found:
+        raise RuntimeError(f"mpirun could not be installed: {problem}")
+    return found
