@@ -47,7 +47,8 @@ class TestRun:
     def test_two_nodes_have_right_numbers_and_a_log_each(self, bench):
         gang = Gang(bench, "mpi", 2, 2, SHOW)
         outcomes = gang.run()
-        assert [o["result"] for o in outcomes] == ["completed", "completed"], gang.agent_logs()
+        said = bench.keeper.log(MPI_LOG).decode()
+        assert [o["result"] for o in outcomes] == ["completed", "completed"], f"{outcomes[0]['cause']}\n{said}"
         port = bench.keeper.rendezvous["port"]
         for rank in range(4):
             node, local = divmod(rank, 2)

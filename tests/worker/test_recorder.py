@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import os
 import signal
@@ -15,18 +16,24 @@ from rookery.agent.cause_evidence import read_processes
 from rookery.agent.stacks import handles, take_stacks
 from rookery.worker import recorder
 
-PYTHONS = sorted({sys.executable, *glob.glob(os.path.expanduser("~/.pyenv/versions/*/bin/python"))})
-WAITS = "import time\ndef lost_in_thought():\n    time.sleep(60)\nprint('up', flush=True)\nlost_in_thought()\n"
+PYTHONS = sorted({sys.executable, *glob.glob(os.path.expanduser("~/.pyenv/versions/3.*/bin/python"))})
+WAITS = "import time\ndef lost_in_thought():\n    print('up', flush=True)\n    time.sleep(60)\nlost_in_thought()\n"
 
 
+@contextlib.contextmanager
 def start(folder, script, python=sys.executable, **variables):
     install = (
         f"import sys\nsys.path.insert(0, {os.path.dirname(recorder.__file__)!r})\nimport recorder\nsys.path.pop(0)\n"
     )
     install += f"recorder.install({str(folder)!r})\n"
-    return subprocess.Popen(
-        [python, "-c", install + script], stdout=subprocess.PIPE, env={**os.environ, **variables}, text=True
-    )
+    environment = {**os.environ, **variables}
+    with subprocess.Popen(
+        [python, "-c", install + script], stdout=subprocess.PIPE, env=environment, text=True
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 @pytest.fixture
@@ -45,7 +52,6 @@ class TestStacks:
             assert (dump.pid, dump.rank) == (process.pid, 3)
             assert "lost_in_thought" in dump.text
             assert process.poll() is None
-            process.kill()
 
     def test_a_process_that_replaced_itself_is_not_signalled(self, errors):
         with start(errors, "import os\nos.execvp('sleep', ['sleep', '60'])") as process:
@@ -59,7 +65,6 @@ class TestStacks:
                     f.seek(0)
             assert take_stacks(str(errors)) == []
             assert process.poll() is None
-            process.kill()
 
     def test_forked_children_have_their_own(self, errors):
         script = "import os\npid = os.fork()\n" + WAITS.replace("print('up', flush=True)", "os.write(1, b'up\\n')")
@@ -69,7 +74,6 @@ class TestStacks:
             assert (parent.pid, parent.forked, child.forked) == (process.pid, False, True)
             assert "lost_in_thought" in child.text
             os.kill(child.pid, signal.SIGKILL)
-            process.kill()
 
 
 class TestNotes:

@@ -70,6 +70,7 @@ class Agent:
         self.roots: list[int] = []
         self.rank_pids: Callable[[], list[tuple[int, int]]] = list  # (rank, pid) of those that were started
         self.roots_now: Callable[[], list[int]] = lambda: self.roots  # those of ranks in containers come later
+        self.before_end: Callable[[], object] = lambda: None  # what a launcher still has to say
         self.at_end: list[Callable[[], object]] = []  # clearing up, when everything is shipped
         self.claims: list[Any] = []  # ports that no other run takes while this agent lives
         self.socket: Optional[socket.socket] = None
@@ -207,6 +208,7 @@ class Agent:
         self.heart.state = "finalizing"
         self.told(lambda: self.keeper.call("POST", "outcome", body=outcome))
         self.ship_rest()
+        self.before_end()
         self.told(lambda: self.keeper.call("POST", "finished", body={"warnings": self.warnings}))
         self.heart.stop()
         self.listener.stop()

@@ -76,6 +76,7 @@ def launch_mpi(agent: Agent, ranks: Ranks) -> None:
     assert ranks.foreign is not None
     agent.roots = list(ranks.foreign.launchers)
     agent.roots_now = lambda: list(ranks.foreign.launchers) if ranks.foreign else []
+    agent.before_end = lambda: agent.warn(ranks.foreign.warning) if ranks.foreign and ranks.foreign.warning else None
 
 
 def _prepare(agent: Agent, meeting: Meeting) -> ForeignRanks:
@@ -117,7 +118,7 @@ def _start(agent: Agent, ranks: Ranks, name: str, command: list[str], *, output:
     """mpirun or its daemon, as a child of ours. `output`: where it writes; `keep`: a descriptor that lives as long as it."""
     log = os.open(agent.paths.mpi_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600) if output < 0 else output
     try:
-        ranks.start_launcher(name, command, _launcher_variables(agent), agent.job.work, log, keep)
+        ranks.start_launcher(name, command, _launcher_variables(agent, name), agent.job.work, log, keep)
     except OSError as error:
         raise LaunchError(f"{name} cannot be started: {error}.") from error
     finally:
@@ -130,8 +131,11 @@ def _last_line(agent: Agent) -> str:
     return next((line for line in reversed(lines) if line.strip("-=*")), "")
 
 
-def _launcher_variables(agent: Agent) -> dict[str, str]:
+def _launcher_variables(agent: Agent, name: str) -> dict[str, str]:
     job = agent.job
+    # Daemons of one machine, mpirun itself among them, crash when they share a session folder; socket paths are short.
+    session = os.path.join(_temporary(agent), "m" if name == "mpirun" else "d")
+    os.makedirs(session, mode=0o700, exist_ok=True)
     first = job.ranks[0].variables
     found = {
         k: v for k, v in os.environ.items() if k not in DROPPED and not k.startswith(("OMPI_COMM", "PMIX_", "ORTE_"))
@@ -148,8 +152,7 @@ def _launcher_variables(agent: Agent) -> dict[str, str]:
             "ROOKERY_MPI_HOSTS": agent.paths.mpi_hosts,
             "ROOKERY_MPI_PYTHON": sys.executable,
             "ROOKERY_MPI_WRAPPER": os.path.join(HERE, "launch_wrapper.py"),
-            # Daemons of one machine must not share a session folder, and socket paths are short.
-            "TMPDIR": _temporary(agent),
+            "TMPDIR": session,
         }
     )
     return found

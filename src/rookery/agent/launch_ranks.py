@@ -32,6 +32,7 @@ class ForeignRanks:
         self._text = b""
         self._all = tuple(ranks)
         self._ended_well: set[int] = set()
+        self.warning = ""
 
     @property
     def pids(self) -> list[int]:
@@ -71,7 +72,9 @@ class ForeignRanks:
             ends.append(RankEnd(rank, start_error=words + (f": {last_words}" if last_words else "")))
         self._waiting = []
         if code and name == "mpirun" and self._ended_well == set(self._all):
-            ends.append(RankEnd(self._all[0], pid, exit_code=code))  # ours are well; mpirun says that the run is not
+            # Each rank's own end is known, here and on the other nodes: that counts, and what mpirun makes of it is worth a word.
+            said = f" It said: {last_words}" if last_words else ""
+            self.warning = f"mpirun ended with exit code {code}, though every rank of node 0 ended well.{said}"
         return ends
 
     def _hear(self, said: dict[str, Any]) -> RankEnd | None:

@@ -27,7 +27,7 @@ class Bench:
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self.keeper = FakeKeeper(folder).start()
-        self.run_id = "exp_1_abc"
+        self.run_id = f"exp_{os.getpid()}_abc"  # of this process: other sessions stop what carries their own
         self.paths = NodePaths(os.path.join(folder, "node with 'quotes'"))
         os.makedirs(self.paths.root)
         self.agents: list[subprocess.Popen[bytes]] = []

@@ -25,9 +25,9 @@ LOCAL_NAMES = ("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "H
 def stack_signal():
     """The signal that makes a marked process dump its stacks: a real-time one, far from those that libraries take
     (SIGUSR1 and SIGUSR2 are Slurm's, Lightning's and everybody's)."""
-    import signal
+    import _signal  # type: ignore[import-not-found,unused-ignore]  # compiled in; `signal` would import enum, which every start would pay for
 
-    return int(signal.SIGRTMAX) - 7
+    return int(_signal.SIGRTMAX) - 7
 
 
 def install(folder=None):
@@ -153,9 +153,10 @@ def _note(text, fd=None):
     import time
 
     try:
-        if fd is not None or _dump_fd is not None:
+        fd = _dump_fd if fd is None else fd
+        if fd is not None:
             line = "# {:.6f} {} {}\n".format(time.time(), os.getpid(), text)
-            os.write(_dump_fd if fd is None else fd, line.encode("ascii", "replace"))
+            os.write(fd, line.encode("ascii", "replace"))
     except Exception:
         pass
 
