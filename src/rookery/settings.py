@@ -54,7 +54,7 @@ _ALL = [
         "stall_timeout_s",
         float,
         1800.0,
-        "seconds without any progress after which a run counts as stalled and fails; 0 never. A run's own variable ROOKERY_STALL_TIMEOUT_S comes first",
+        "seconds without any progress after which a distributed run counts as stalled and fails; 0 never. A run's own variable ROOKERY_STALL_TIMEOUT_S comes first, and is the only one for a single process",
     ),
     Setting("preempt_grace_s", float, 30.0, "seconds between SIGTERM and SIGKILL when a node is preempted"),
     Setting("preempted_s", float, 10.0, "how long a preempted node stays away before another may come up in its place"),

@@ -59,7 +59,9 @@ def make_job(
     world_size = per_node * num_nodes
     grant = grants[node] if grants else Grant("")
     servers = _num_servers(spec)
-    numbers = [node * per_node + i for i in range(per_node)] + [world_size + i for i in range(servers if not node else 0)]
+    numbers = [node * per_node + i for i in range(per_node)] + [
+        world_size + i for i in range(servers if not node else 0)
+    ]
     ranks = tuple(
         _rank_job(spec, attempt, node, rank, i, world_size, node_paths, socket, grant, built, around, servers)
         for i, rank in enumerate(numbers)
@@ -84,7 +86,8 @@ def make_job(
         max_duration_s=None if watches else spec.max_duration_s,
         cancel_grace_s=limits.cancel_grace_s if spec.cancel_grace_s is None else spec.cancel_grace_s,
         failure_grace_s=limits.failure_grace_s,
-        stall_timeout_s=limits.stall_timeout_s,
+        # A single process may well sleep for an hour on purpose; only its own variable has it watched.
+        stall_timeout_s=limits.stall_timeout_s if spec.launcher != "none" else 0.0,
         heartbeat_s=limits.heartbeat_s,
         keep_work=limits.keep_work,
         socket=socket,
@@ -172,9 +175,7 @@ def _num_servers(spec: RunSpec) -> int:
     return int(spec.launcher_options.get("parameter_server_count") or 0) if spec.launcher == Launcher.TENSORFLOW else 0
 
 
-def _launch_job(
-    spec: RunSpec, num_nodes: int, grant: Grant, around: Surroundings, socket: str
-) -> Optional[LaunchJob]:
+def _launch_job(spec: RunSpec, num_nodes: int, grant: Grant, around: Surroundings, socket: str) -> Optional[LaunchJob]:
     """How the agents of the gang find each other; None for a run of one process."""
     per_node = spec.processes_per_node
     if spec.launcher == Launcher.NONE and num_nodes * per_node == 1:
