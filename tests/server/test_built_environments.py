@@ -8,8 +8,7 @@ import time
 
 import pytest
 
-from rookery.environments.building import builder
-from rookery.environments.building import store
+from rookery.environments.building import builder, store
 from rookery.environments.building.folders import EnvironmentFolder
 from rookery.environments.specification.wanted import from_requirements
 from tests.environments_build.conftest import wheels  # noqa: F401  a fixture
