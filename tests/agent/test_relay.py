@@ -56,9 +56,10 @@ def path(place, keeper, services):
     job = Job("r1", 1, 0, "run", "rkr_agent", KeeperAddress(endpoint_file=keeper.endpoint))
     path = os.path.join(place, "relay.sock")
     sock = listen(path)
-    Relay(sock, Keeper(job, place, lambda text: None), services, "rkr_run").start()
+    relay = Relay(sock, Keeper(job, place, lambda text: None), services, "rkr_run")
+    relay.start()
     yield path
-    sock.close()
+    relay.stop()  # closing the socket alone would leave its thread spinning
 
 
 @pytest.fixture

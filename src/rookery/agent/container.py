@@ -107,14 +107,14 @@ class Enclosure:
         told: set[int] = set()
         pause = 0.005
         while ranks.pids and time.monotonic() < deadline:  # also one that is about to begin: clients live until then
-            for pid in find_attempt(key):
+            for pid in find_attempt(key, node=self._job.node):
                 if pid not in told:
                     told.add(pid)
                     _tell(pid)
             time.sleep(pause)
             pause = min(pause * 1.5, 0.1)
             ranks.reap()
-        left = stop_attempt(key, 0.0 if ranks.pids else min(grace_s, 1.0), reap=ranks.reap)
+        left = stop_attempt(key, 0.0 if ranks.pids else min(grace_s, 1.0), reap=ranks.reap, node=self._job.node)
         _settle(ranks)
         if ranks.pids:
             self.remove()

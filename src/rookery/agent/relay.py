@@ -79,6 +79,11 @@ class Relay:
         with self._server.idle:
             self._server.idle.wait_for(lambda: self._server.busy == 0, timeout_s)
 
+    def stop(self) -> None:
+        """Serve no more. An agent simply leaves instead."""
+        self._server.shutdown()
+        self._server.server_close()
+
 
 class _Server(ThreadingMixIn, UnixStreamServer):
     daemon_threads = True
