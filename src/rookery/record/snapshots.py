@@ -36,7 +36,7 @@ class Snapshots:
         checked = check_entries(entries)
         found = snapshot_id(checked)
         answer = {"id": found, "files": len(checked), "bytes": sum(e["size"] for e in checked)}
-        packed = zlib.compress(json.dumps(checked, separators=(",", ":")).encode("ascii"))
+        packed = zlib.compress(json.dumps(checked, separators=(",", ":")).encode("ascii"), 1)
         with self._db.write() as tx:
             if tx.conn.execute(select(snapshots.c.id).where(snapshots.c.id == found)).first():
                 return answer
@@ -71,22 +71,28 @@ def check_entries(entries: Any) -> list[dict[str, Any]]:
         seen: set[str] = set()
         twice = next(e["path"] for e in checked if e["path"] in seen or seen.add(e["path"]))  # type: ignore[func-returns-value]
         raise PathError(f"Snapshot path {twice!r:.100} is there twice.")
-    for path in paths:
-        folder = posixpath.dirname(path)
+    for folder in {posixpath.dirname(path) for path in paths}:
+        below = folder
         while folder:
             # A file or link that is also a folder: with a link this would write outside.
             if folder in paths:
-                raise PathError(f"Snapshot path {path!r:.100} lies below {folder!r:.100}, which is a file or a link.")
+                raise PathError(
+                    f"Snapshot path {below!r:.100}/… lies below {folder!r:.100}, which is a file or a link."
+                )
             folder = posixpath.dirname(folder)
     return checked
 
 
+_FIELDS = frozenset({"path", "sha256", "size", "mode", "link"})
+
+
 def _check_entry(entry: Any) -> dict[str, Any]:
-    if not isinstance(entry, dict) or set(entry) - {"path", "sha256", "size", "mode", "link"}:
+    if not isinstance(entry, dict) or not entry.keys() <= _FIELDS:
         raise UserError("A snapshot entry is an object with path, sha256, size, mode and link.")
     path, link, size, mode = entry.get("path"), entry.get("link"), entry.get("size"), entry.get("mode")
-    if check_artifact_name(path) != path:
-        raise PathError(f"Snapshot path {path!r:.100} is not in its plain form, '{check_artifact_name(path):.100}'.")
+    plain = check_artifact_name(path)
+    if plain != path:
+        raise PathError(f"Snapshot path {path!r:.100} is not in its plain form, '{plain:.100}'.")
     for value, what, largest in ((size, "size", 2**63 - 1), (mode, "mode", MAX_MODE)):
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= largest:
             raise UserError(f"Snapshot entry {path!r:.100}: {what}={value!r:.40} must be between 0 and {largest}.")
