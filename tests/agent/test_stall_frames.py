@@ -9,18 +9,18 @@ BARRIER = """Thread 0x00007f01 (most recent call first):
 Current thread 0x00007f02 (most recent call first):
   File "/env/lib/python3.11/site-packages/torch/distributed/distributed_c10d.py", line 4164 in barrier
   File "/env/lib/python3.11/site-packages/torch/distributed/c10d_logger.py", line 83 in wrapper
-  File "/work/train.py", line 30 in main
-  File "/work/train.py", line 40 in <module>
+  File "/src/train.py", line 30 in main
+  File "/src/train.py", line 40 in <module>
 """
 BACKWARD = """Current thread 0x00007f02 (most recent call first):
   File "/env/lib/python3.11/site-packages/torch/autograd/graph.py", line 825 in _engine_run_backward
   File "/env/lib/python3.11/site-packages/torch/autograd/__init__.py", line 347 in backward
-  File "/work/train.py", line 12 in <module>
+  File "/src/train.py", line 12 in <module>
 """
 LOADING = """Current thread 0x00007f02 (most recent call first):
   File "/usr/lib/python3.11/socket.py", line 706 in readinto
-  File "/work/data.py", line 7 in fetch
-  File "/work/train.py", line 28 in main
+  File "/src/data.py", line 7 in fetch
+  File "/src/train.py", line 28 in main
 """
 
 

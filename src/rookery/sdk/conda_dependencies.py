@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 CONDA_FILE_NAME = "auto_conda_dependencies.yml"
-DEFAULT_SDK_ORIGIN = "https://pypi.python.org/simple"
+DEFAULT_SDK_ORIGIN = ""  # v1 named the public index here; ours come from whatever index pip is configured with
 PYTHON_DEFAULT_VERSION = "3.10.18"
 TENSORFLOW_DEFAULT_VERSION = "2.2.0"
 CNTK_DEFAULT_VERSION = "2.7"
