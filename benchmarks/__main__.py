@@ -24,7 +24,9 @@ def main() -> int:
     if not peer.is_there():
         print("The peer is not installed (make bench installs it); our numbers only.")
     results = []
-    with tempfile.TemporaryDirectory(prefix="rookery-bench-") as home:
+    with tempfile.TemporaryDirectory(
+        prefix="rookery-bench-", ignore_cleanup_errors=True
+    ) as home:  # its keeper is just leaving
         os.environ["ROOKERY_HOME"] = home
         from rookery.sdk import Workspace
 
