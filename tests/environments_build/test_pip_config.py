@@ -1,5 +1,6 @@
 """pip's configuration in uv's words, compared with what pip itself says."""
 
+import ast
 import os
 import subprocess
 import sys
@@ -20,15 +21,17 @@ def outer(tmp_path):
 
 
 def pip_says(outer, key):
+    # `pip config get` of older pips does not look into PIP_CONFIG_FILE, though they use it; `list` does.
     done = subprocess.run(
-        [sys.executable, "-m", "pip", "config", "get", key],
+        [sys.executable, "-m", "pip", "config", "list"],
         env=outer,
         capture_output=True,
         text=True,
         timeout=60,
         check=True,
     )
-    return done.stdout.strip()
+    values = dict(line.split("=", 1) for line in done.stdout.splitlines())
+    return ast.literal_eval(values[key])
 
 
 class TestRead:

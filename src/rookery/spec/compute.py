@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Optional
+from typing import Any, Optional
 
 from rookery.errors import ComputeError
 
-__all__ = ["LOCAL", "LOW_PRIORITY", "ClusterSpec", "check_cluster_spec"]
+__all__ = ["LOCAL", "LOW_PRIORITY", "ClusterSpec", "Reach", "check_cluster_spec"]
 
 LOCAL = "local"
 LOW_PRIORITY = "lowpriority"
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How nodes that are not this machine and the keeper reach each other. What is None or empty is found out when the
+    target is attached, and kept."""
+
+    keeper_url: str = ""  # where agents find the keeper's listener for run tokens; empty: the address that faces them
+    transport: str = ""  # http | spool; empty: http where a node can reach it, else spool on shared files
+    shared_files: Optional[bool] = None  # whether nodes see the workspace's folder at the same path
+    node_home: str = ""  # folder on a node for code, environments, caches and runs; empty: ~/.rookery/node
+    python: str = "python3"  # starts the agent on a node; 3.9 or newer
 
 
 @dataclass(frozen=True)
@@ -29,6 +41,8 @@ class ClusterSpec:
     )
     tags: dict[str, str] = field(default_factory=dict)
     description: str = ""
+    options: dict[str, Any] = field(default_factory=dict)  # of the engine: spec/engine_options.py
+    reach: Reach = field(default_factory=Reach)
 
 
 def check_cluster_spec(spec: ClusterSpec) -> ClusterSpec:

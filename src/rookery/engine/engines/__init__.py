@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rookery.engine.engines.base import Capacity, Death, Engine, Place
+from rookery.engine.engines.base import Capacity, Death, Engine, NodeAnswer, NodeInfo, Place
 from rookery.engine.engines.embedded import EmbeddedEngine
 
-__all__ = ["Capacity", "Death", "EmbeddedEngine", "Engine", "Place"]
+__all__ = ["Capacity", "Death", "EmbeddedEngine", "Engine", "NodeAnswer", "NodeInfo", "Place"]

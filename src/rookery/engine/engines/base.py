@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Optional
 
+from rookery.errors import ComputeError
 from rookery.spec.compute import ClusterSpec
 from rookery.spec.paths import NodePaths
 
-__all__ = ["Capacity", "Death", "Engine", "Place"]
+__all__ = ["Capacity", "Death", "Engine", "NodeAnswer", "NodeInfo", "Place"]
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class Place:
     attempt: int
     node: int
     root: str
+    target: str = ""  # the compute target whose engine it is
 
     @property
     def paths(self) -> NodePaths:
@@ -30,15 +32,18 @@ class Place:
 
 @dataclass(frozen=True)
 class Death:
-    """An agent's process is gone. Exit code and signal are None where the engine cannot know them (adopted
-    agents)."""
+    """An agent's process is gone, or will never come. Exit code and signal are None where the engine cannot know them
+    (adopted agents); `reason` is what the engine knows better: a whole sentence ("Node n1 is down: Slurm says …")."""
 
     place: Place
     exit_code: Optional[int] = None
     signal: Optional[str] = None
+    reason: str = ""
 
     @property
     def words(self) -> str:
+        if self.reason:
+            return self.reason
         if self.signal:
             return f"The agent of node {self.place.node} was killed by {self.signal}."
         if self.exit_code is not None:
@@ -58,11 +63,36 @@ class Capacity:
     gpus: tuple[int, ...]
 
 
+@dataclass(frozen=True)
+class NodeInfo:
+    """A machine of an engine, as the engine itself sees it."""
+
+    name: str
+    address: str = ""
+    state: str = "idle"  # idle | running | down | drained
+    cpus: int = 0
+    gpus: int = 0
+    memory_bytes: int = 0
+    free_cpus: int = 0
+    free_gpus: int = 0
+    detail: str = ""  # why it is down, what kind of machine it is
+
+
+@dataclass(frozen=True)
+class NodeAnswer:
+    """What a program that `run_on_node` started has printed."""
+
+    node: str
+    exit_code: int
+    output: str
+
+
 class Engine(abc.ABC):
     """Places agents and notices dead ones. It knows nothing of runs' status, ranks, logs or environments.
 
     Promises:
-    - `place` starts all agents of a gang or none: when it raises, none is left running and no death is told.
+    - `place` starts all agents of a gang or none: when it raises, none is left running and no death is told. It may
+      return before they run (an engine with a queue of its own); what hinders them then is told as the death of each.
     - Agents outlive the engine: `stop`, or the death of this process, leaves them running.
     - Every agent that was placed or adopted and then ends is told to `on_death` once, soon (a second at
       most), from a
@@ -75,6 +105,8 @@ class Engine(abc.ABC):
     """
 
     name = ""
+    # Whether nodes are this very machine: its files, its loopback, its cores (which the controller then gives out).
+    is_here = False
 
     @abc.abstractmethod
     def start(self, on_death: Callable[[Death], None]) -> None:
@@ -123,3 +155,25 @@ class Engine(abc.ABC):
     @abc.abstractmethod
     def sweep(self, place: Place) -> list[int]:
         """Kill what a dead agent has left running of its node's ranks; the process ids that were killed."""
+
+    def waiting(self, place: Place) -> str:
+        """What the placement of an agent waits for in the engine's own queue ("Slurm job 17 is pending: Resources");
+        empty when it waits for nothing there. Never blocks."""
+        return ""
+
+    def nodes(self) -> list[NodeInfo]:
+        """The engine's machines now. May ask the engine, so not for the controller's thread.
+
+        Raises:
+            ComputeError: the engine does not answer; says what was tried.
+        """
+        return []
+
+    def run_on_node(self, program: str, timeout_s: float) -> NodeAnswer:
+        """Run a small Python program (source text, on standard input of the node's Python) on one node and wait for it:
+        how a target is checked from the other side.
+
+        Raises:
+            ComputeError: it could not be run; says why.
+        """
+        raise ComputeError(f"The engine '{self.name}' cannot run a program on a node.")

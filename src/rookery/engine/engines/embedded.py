@@ -72,6 +72,7 @@ class EmbeddedEngine(Engine):
     there."""
 
     name = "embedded"
+    is_here = True
 
     def __init__(self, command: Callable[[str], list[str]] = agent_command) -> None:
         self._command = command
