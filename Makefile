@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # Bytecode makes every start of a keeper, an agent and a script twice as fast.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: quickstart test test-fast check bench soak install-azureml clean format
+.PHONY: slurm-cluster slurm-cluster-stop quickstart test test-fast check bench soak install-azureml clean format ray-cluster ray-cluster-stop
 
 # --- what the README promises ---------------------------------------------------------------------------------------
 quickstart: $(VENV)/.vision $(VENV)/.azureml
@@ -19,6 +19,13 @@ test: $(VENV)/.vision $(VENV)/.azureml $(VENV)/.test
 test-fast: $(VENV)/.vision $(VENV)/.azureml $(VENV)/.test
 	$(BIN)/python -m pytest -m "not slow" $(PYTEST_ARGS)
 
+# A Ray cluster of three nodes in network namespaces of this machine (needs root); prints what to type next.
+ray-cluster: $(VENV)/.test
+	$(BIN)/python -m rookery.testing.ray_cluster up
+
+ray-cluster-stop: $(VENV)/.test
+	$(BIN)/python -m rookery.testing.ray_cluster down
+
 # --- for developers -------------------------------------------------------------------------------------------------
 check: $(VENV)/.check
 	$(BIN)/ruff check .
@@ -30,8 +37,16 @@ bench: $(VENV)/.vision $(VENV)/.azureml $(VENV)/.test $(VENV)/.mlflow
 	$(BIN)/python -m benchmarks
 
 # Long, outside CI: random kills by the hundred. Its last result is in docs/reliability.md.
+SOAK_SEEDS ?= 30
 soak: $(VENV)/.azureml $(VENV)/.test
-	SOAK_SEEDS=30 $(BIN)/python -m pytest --durations=5 tests/stories/test_kill_anything.py tests/stories/test_preempt_anything.py
+	SOAK_SEEDS=$(SOAK_SEEDS) $(BIN)/python -m pytest --durations=5 tests/stories/test_kill_anything.py tests/stories/test_preempt_anything.py
+
+# A Slurm of two nodes on this machine (root; what is missing is installed with apt-get). It says what to type next.
+slurm-cluster: $(VENV)/.base
+	$(BIN)/python -m rookery.testing.slurm_cluster start
+
+slurm-cluster-stop: $(VENV)/.base
+	$(BIN)/python -m rookery.testing.slurm_cluster stop
 
 install-azureml: $(VENV)/.azureml
 
@@ -39,7 +54,7 @@ format: $(VENV)/.check
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf $(VENV) .venv-conda .venv-mlflow quickstart .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-conda .venv-mlflow .venv-ray quickstart .pytest_cache .mypy_cache .ruff_cache
 
 # --- set-up ---------------------------------------------------------------------------------------------------------
 $(VENV)/.base: pyproject.toml constraints.txt

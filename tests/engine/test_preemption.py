@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from rookery.engine.jobs import read_job
@@ -21,6 +23,16 @@ def quickly(monkeypatch):
 
 def states(house, name="spot"):
     return [n["state"] for n in house.controller.nodes(name)]
+
+
+@pytest.fixture
+def ticks(house, monkeypatch):
+    """Grows with every tick of the controller's clock: how many runs were under way."""
+    seen, look = [], house.controller._desk.look
+    monkeypatch.setattr(
+        house.controller._desk, "look", lambda: seen.append(house.controller.counts()["live_runs"]) or look()
+    )
+    return seen
 
 
 class TestPreempt:
@@ -52,6 +64,32 @@ class TestPreempt:
         house.restart()
         assert states(house) == ["leaving"]
         assert house.controller.commands(run_id, 1, 0, 0)[0]["command"] == "preempt"
+
+    def test_a_node_comes_back_though_the_clock_had_been_asked_for_much_later(self, house, ticks):
+        """Between two runs only an idle node that may go in an hour needs the clock. The next run must not wait for that."""
+        house.controller.create_compute(
+            "spot", ClusterSpec(vm_priority="lowpriority", max_nodes=1, idle_seconds_before_scaledown=3600)
+        )
+        first = house.submit(compute="spot")
+        house.start_ranks(first)
+        ticks.clear()
+        house.finish(first)
+        wait_for(lambda: 0 in ticks, "a tick with nothing under way")
+        second = house.submit(compute="spot")
+        house.start_ranks(second)
+        house.controller.preempt("spot", away_s=0.2)
+        house.finish(second, "lost", cause=TAKEN)
+        house.wait_placed(second, times=2)
+
+    def test_stays_away_as_long_as_it_was_said_when_the_keeper_is_killed(self, house):
+        house.controller.create_compute("spot", SPOT)
+        run_id = house.submit(compute="spot")
+        house.start_ranks(run_id)
+        house.controller.preempt("spot", away_s=3600.0)
+        house.restart()
+        house.finish(run_id, "lost", cause=TAKEN)
+        wait_for(lambda: "1 preempted" in house.reason(run_id), "its reason")
+        assert house.controller._computes.next_change() > time.monotonic() + 3000
 
     def test_the_budget_of_a_low_priority_cluster_is_three_unless_said(self, house):
         house.controller.create_compute("spot", SPOT)

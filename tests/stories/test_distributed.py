@@ -17,6 +17,7 @@ from rookery.sdk.aml_compute import AmlCompute
 from rookery.sdk.compute import ComputeTarget
 from rookery.sdk.distributed import MpiConfiguration, PyTorchConfiguration, TensorflowConfiguration
 from rookery.sdk.run_configuration import RunConfiguration
+from rookery.testing.ending import wait_for_end
 from rookery.testing.openmpi import ensure_openmpi
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -72,7 +73,7 @@ def submit(ws, tmp_path):
             str(folder), compute_target=target, environment=env, distributed_job_config=distributed, **fields
         )
         submitted = Experiment(ws, "exp").submit(src)
-        submitted.wait_for_completion(raise_on_error=False)
+        wait_for_end(submitted)
         assert submitted.get_status() == "Completed", submitted.get_details()["error"]
         return submitted
 
@@ -107,8 +108,9 @@ class TestPyTorch:
             "--master_port $MASTER_PORT train.py"
         )
         run = submit(DDP, PyTorchConfiguration(node_count=2), command=command)
-        assert len(logs_of(run)) == 2
-        assert "\n".join(logs_of(run).values()).count("OF 4") == 4
+        assert [text.split(" PORT")[0] for _, text in sorted(logs_of(run).items())] == [
+            f"RANK {n} OF 4" for n in range(4)
+        ]
 
 
 class TestOthers:

@@ -18,6 +18,7 @@ from rookery.environments.building import store
 from rookery.environments.python import uv_program
 from rookery.sdk import CondaDependencies, Environment, Experiment, Run, ScriptRunConfig, Workspace
 from rookery.spec.paths import WorkspacePaths
+from rookery.testing.ending import wait_for_end
 from rookery.testing.engine_exam import wait_for
 from tests.environments_build.conftest import REAL_UV, wheels  # noqa: F401  a fixture
 from tests.environments_build.wheels import sha256_of
@@ -86,7 +87,7 @@ def submit(ws, tmp_path):
 
 
 def ended(run):
-    return run.wait_for_completion(raise_on_error=False)["status"]
+    return wait_for_end(run, 240.0)["status"]
 
 
 def logs(run):
@@ -155,7 +156,7 @@ class TestFailures:
         wait_for(lambda: all(run.get_status() == "Preparing" for run in runs), "all runs in Preparing")
         gate.open()
         for run in runs:
-            details = run.wait_for_completion(raise_on_error=False)
+            details = wait_for_end(run, 240.0)
             assert details["status"] == "Failed"
             assert "no-such-package" in details["error"]["error"]["message"]
             assert logs(run)[BUILD].count("Resolving 1 requirements") == 1

@@ -14,6 +14,7 @@ import pytest
 
 from rookery.sdk import Experiment, Run, ScriptRunConfig, Workspace
 from rookery.spec.paths import WorkspacePaths
+from rookery.testing.ending import wait_for_end
 
 LINES = 60
 SCRIPT = f"""
@@ -28,9 +29,9 @@ for i in range({LINES}):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("seed", range(int(os.environ.get("SOAK_SEEDS", "3"))))
-def test_nothing_acknowledged_is_lost_and_no_run_stays_running(tmp_path, seed):
+def test_nothing_acknowledged_is_lost_and_no_run_stays_running(tmp_path, seed, count_hit):
     rng = random.Random(seed)
     ws = Workspace.create("chaos")
     paths = WorkspacePaths(ws.root)
@@ -45,7 +46,8 @@ def test_nothing_acknowledged_is_lost_and_no_run_stays_running(tmp_path, seed):
         time.sleep(rng.uniform(0.0, 1.1))
         acknowledged = _count(run)
         hit = _kill(victim, paths, run.id)
-        details = run.wait_for_completion(raise_on_error=False)
+        count_hit(victim if hit else None)
+        details = wait_for_end(run)
         status = details["status"]
         outcomes.setdefault((victim, hit, status), []).append(run.id)
         assert status in ("Completed", "Failed"), details
@@ -101,7 +103,7 @@ def test_a_killed_notebook_leaves_no_run_running(tmp_path):
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
     )
     run = Run.get(ws, done.stdout.split()[-1])
-    details = run.wait_for_completion(raise_on_error=False)
+    details = wait_for_end(run)
     assert details["status"] == "Failed"
     assert "ended without completing" in details["error"]["error"]["message"]
     assert run.get_metrics() == {"x": 7}

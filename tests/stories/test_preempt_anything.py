@@ -12,6 +12,7 @@ import pytest
 
 from rookery.sdk import AmlCompute, ComputeTarget, Environment, Experiment, Retries, ScriptRunConfig, Workspace
 from rookery.spec.paths import WorkspacePaths
+from rookery.testing.ending import wait_for_end
 
 STEPS = 120
 BLOWS = 3
@@ -33,9 +34,9 @@ for step in range(first, {STEPS}):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("seed", range(int(os.environ.get("SOAK_SEEDS", "1"))))
-def test_every_run_completes_and_does_every_step(tmp_path, seed):
+def test_every_run_completes_and_does_every_step(tmp_path, seed, count_hit):
     rng = random.Random(seed)
     ws = Workspace.create("spot")
     (tmp_path / "source").mkdir()
@@ -54,7 +55,8 @@ def test_every_run_completes_and_does_every_step(tmp_path, seed):
         for _blow in range(BLOWS):
             time.sleep(rng.uniform(0.0, 1.2))
             blows.append(_strike(rng.choice(("preempt", "agent", "keeper")), ws, spot, run, rng))
-        details = run.wait_for_completion(raise_on_error=False)
+            count_hit(blows[-1])
+        details = wait_for_end(run)
         assert details["status"] == "Completed", (blows, details.get("error"))
         lines = run.get_details_with_logs()["logFiles"]["azureml-logs/70_driver_log.txt"].splitlines()
         steps = [int(line.split()[1]) for line in lines if line.startswith("step")]

@@ -20,6 +20,7 @@ from rookery.sdk import (
     Workspace,
 )
 from rookery.spec.paths import WorkspacePaths
+from rookery.testing.ending import wait_for_end
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LOG = "azureml-logs/70_driver_log.txt"
@@ -95,7 +96,7 @@ class TestPreemption:
         wait_for(lambda: run.get_status() == "Queued", "the run to be queued again")
         data = ws.client.request("GET", f"/runs/{run.id}")
         assert "1 preempted" in data["reason"] or "waits for 1 node" in data["reason"]
-        details = run.wait_for_completion(raise_on_error=False)
+        details = wait_for_end(run)
         assert details["status"] == "Completed", details
         assert log_of(run) == "attempt 1 finds []\nattempt 2 finds ['seen-1']\ndone\n"
         first, second = details["attempts"]
@@ -114,7 +115,7 @@ class TestPreemption:
         with pytest.raises(Exception, match=r"dedicated.*--force"):
             cluster.preempt()
         cluster.preempt(grace_s=20, force=True)
-        details = run.wait_for_completion(raise_on_error=False)
+        details = wait_for_end(run)
         assert details["status"] == "Failed"  # it ignores nothing and a dedicated cluster gives no retry
         assert details["error"]["error"]["code"] == "Preempted"
 
@@ -152,7 +153,7 @@ while os.environ["WORLD_SIZE"] == "2":
         wait_for(lambda: len(ranks_seen(run)) == 2, "both ranks")
         taken = cluster.preempt("pair-1", grace_s=20, away_s=120)
         assert taken["run_id"] == run.id
-        details = run.wait_for_completion(raise_on_error=False)
+        details = wait_for_end(run)
         assert details["status"] == "Completed", details
         first, second = details["attempts"]
         assert [(n["result"], [r["exit_code"] for r in n["ranks"]]) for n in first["nodes"]] == [("lost", [85])] * 2
@@ -172,7 +173,7 @@ class TestBudgets:
         wait_for(lambda: "attempt 1" in log_of(run), "the first attempt")
         with open(WorkspacePaths(ws.root).attempt(run.id, 1).node(0).agent) as f:
             os.kill(json.load(f)["pid"], signal.SIGKILL)
-        details = run.wait_for_completion(raise_on_error=False)
+        details = wait_for_end(run)
         assert details["status"] == "Completed", details
         assert [(a["result"], (a["cause"] or {}).get("kind")) for a in details["attempts"]] == [
             ("lost", "NodeLost"),
@@ -181,7 +182,7 @@ class TestBudgets:
 
     def test_an_error_spends_the_budget_of_errors_and_each_cause_is_kept(self, submit):
         fails = "import os\nraise ValueError('in attempt ' + os.environ['ROOKERY_ATTEMPT'])"
-        details = submit(fails, Retries(lost_node=3, user_error=1)).wait_for_completion(raise_on_error=False)
+        details = wait_for_end(submit(fails, Retries(lost_node=3, user_error=1)))
         assert details["status"] == "Failed"
         assert "in attempt 2" in details["error"]["error"]["message"]
         assert [a["cause"]["exception"] for a in details["attempts"]] == [
@@ -194,7 +195,7 @@ class TestBudgets:
         wait_for(lambda: "attempt 1" in log_of(run), "the first attempt")
         with open(WorkspacePaths(ws.root).attempt(run.id, 1).node(0).agent) as f:
             os.kill(json.load(f)["pid"], signal.SIGKILL)
-        details = run.wait_for_completion(raise_on_error=False)
+        details = wait_for_end(run)
         assert (details["status"], len(details["attempts"])) == ("Failed", 1)
 
 

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from rookery.sdk import AmlCompute, ComputeTarget, Run, Workspace
+from rookery.testing.ending import wait_for_end
 
 PROCESSES, RUNS_EACH = 20, 10
 
@@ -32,7 +33,7 @@ for _ in range(int(sys.argv[3])):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(300)
 def test_all_finish_none_lost_none_doubled(tmp_path):
     ws = Workspace.create("flood")
     ws.write_config(path=str(tmp_path))
@@ -52,7 +53,7 @@ def test_all_finish_none_lost_none_doubled(tmp_path):
     assert len(set(submitted)) == PROCESSES * RUNS_EACH
 
     for run_id in submitted:
-        Run.get(ws, run_id).wait_for_completion(raise_on_error=False)
+        wait_for_end(Run.get(ws, run_id))
     statuses = collections.Counter(Run.get(ws, run_id).get_status() for run_id in submitted)
     assert statuses == {"Completed": len(submitted)}
     assert sorted(tally.read_text().split()) == sorted(submitted), "a run was executed twice or never"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Optional
 
-from rookery.engine.actions import Action, End, Warn
+from rookery.engine.actions import Action, End, ReleaseNodes, Warn
 from rookery.engine.attempts import stamp_attempts
-from rookery.engine.observations import Observation
+from rookery.engine.observations import Observation, Waiting
 from rookery.engine.run_state import RunState, first_state, load_state, store_state
 from rookery.engine.state import step
 from rookery.errors import ConflictError, RunNotFoundError
@@ -36,7 +36,9 @@ class Live:
     heard: dict[int, float] = field(default_factory=dict)  # node → when its agent was last heard of
     still: dict[int, tuple[int, float]] = field(default_factory=dict)  # node → attempt, seconds without progress
     cancel_deadline: Optional[float] = None
+    finishers: dict[int, float] = field(default_factory=dict)  # node → when an agent was sent to fetch what it left
     reason_written: float = 0.0
+    engine_reason: str = ""  # what its agents wait for in the engine's own queue, as last told
 
     @property
     def run_id(self) -> str:
@@ -52,13 +54,17 @@ class LiveRuns:
         do: Callable[[Live, Action], None],
         clock: Callable[[], float] = time.monotonic,
         lost_retries: Callable[[str], int] = lambda compute: 0,
+        write_reason: Callable[[str, RunStatus, str], None] = lambda run_id, status, reason: None,
     ) -> None:
+        self._write_reason = write_reason
         self._lost_retries = lost_retries
         self._record = record
         self._do = do
         self._clock = clock
         self._live: dict[str, Live] = {}
+        self._with_agents: dict[str, Live] = {}
         self._unstored: list[tuple[float, str, Observation]] = []
+        self._undone: list[tuple[float, Live, Action]] = []
 
     def get(self, run_id: str) -> Optional[Live]:
         return self._live.get(run_id)
@@ -66,11 +72,19 @@ class LiveRuns:
     def all(self) -> list[Live]:
         return list(self._live.values())
 
+    def with_agents(self) -> list[Live]:
+        """Those that have nodes; the others, which may be very many, wait."""
+        return list(self._with_agents.values())
+
+    def __len__(self) -> int:
+        return len(self._live)
+
     def add(self, run: dict[str, Any], stored: Optional[dict[str, Any]]) -> Live:
         """Take a run of the record into the table."""
         spec = from_plain(RunSpec, run["spec"])
         state = load_state(stored) if stored else first_state(spec, self._lost_retries(spec.compute))
         live = self._live[spec.run_id] = Live(spec, state)
+        self._sort(live)
         return live
 
     def temporary(self, run: dict[str, Any]) -> Live:
@@ -89,8 +103,18 @@ class LiveRuns:
             log.exception("Run %s: %r could not be stored; it is tried again", run_id, seen)
             self._unstored.append((self._clock() + RETRY_S, run_id, seen))
 
+    def note_reason(self, live: Live, reason: str) -> None:
+        """A run that waits waits for something else now. Only its words change, so that may be written later."""
+        live.reason_written = self._clock()
+        if live.state.status is not RunStatus.QUEUED or live.state.nodes:
+            self.observe(live.run_id, Waiting(reason))
+        elif reason != live.state.reason:
+            live.state = replace(live.state, reason=reason)
+            self._write_reason(live.run_id, RunStatus.QUEUED, reason)
+
     def apply(self, live: Live, seen: Observation) -> None:
-        """Compute, store, act. Raises what the record raises; then nothing has changed.
+        """Compute, store, act. Raises what the record raises; then nothing has changed. Once the step is stored it has
+        happened: an action that fails is tried again, for nothing would ask for it a second time.
 
         Raises:
             ConflictError: the record says that the run is over.
@@ -105,23 +129,47 @@ class LiveRuns:
                 # Ended by another way (as the child of a run that ended, or deleted): everything of it is let
                 # go.
                 self._do(live, End())
-                self._live.pop(live.run_id, None)
+                self._forget(live)
                 raise
         live.state = new
         if new.status.is_terminal:
-            self._live.pop(live.run_id, None)
+            self._forget(live)
+        elif live.run_id in self._live:
+            self._sort(live)
         for action in todo:
             if not isinstance(action, Warn):
-                self._do(live, action)
+                self._act(live, action)
 
-    def retry_unstored(self) -> Optional[float]:
-        """Try again what could not be stored; when to look again, or None."""
+    def retry(self) -> bool:
+        """Try again what could not be stored, and what could not be done. Whether something is left."""
         now = self._clock()
-        due = [entry for entry in self._unstored if entry[0] <= now]
+        unstored = [entry for entry in self._unstored if entry[0] <= now]
         self._unstored = [entry for entry in self._unstored if entry[0] > now]
-        for _when, run_id, seen in due:
+        undone = [entry for entry in self._undone if entry[0] <= now]
+        self._undone = [entry for entry in self._undone if entry[0] > now]
+        for _when, run_id, seen in unstored:
             self.observe(run_id, seen)
-        return min((entry[0] for entry in self._unstored), default=None)
+        for _when, live, action in undone:
+            if _is_still_wanted(live.state, action):
+                self._act(live, action)
+        return bool(self._unstored or self._undone)
+
+    def _sort(self, live: Live) -> None:
+        if live.state.nodes:
+            self._with_agents[live.run_id] = live
+        else:
+            self._with_agents.pop(live.run_id, None)
+
+    def _forget(self, live: Live) -> None:
+        self._live.pop(live.run_id, None)
+        self._with_agents.pop(live.run_id, None)
+
+    def _act(self, live: Live, action: Action) -> None:
+        try:
+            self._do(live, action)
+        except Exception:
+            log.exception("Run %s: %r could not be done; it is tried again", live.run_id, action)
+            self._undone.append((self._clock() + RETRY_S, live, action))
 
     def _store(self, live: Live, new: RunState, warnings: list[str]) -> None:
         self._record.runs.advance(
@@ -132,6 +180,7 @@ class LiveRuns:
             state=store_state(new),
             error=self._error(live.run_id, new),
             warnings=warnings,
+            answer=False,
         )
 
     def _error(self, run_id: str, new: RunState) -> Optional[dict[str, Any]]:
@@ -148,3 +197,11 @@ class LiveRuns:
             "exception": said.get("exception"),
             "traceback": said.get("traceback") or cause.get("traceback"),
         }
+
+
+def _is_still_wanted(state: RunState, action: Action) -> bool:
+    """Whether an action that could not be done when its step was stored is still to be done."""
+    if isinstance(action, ReleaseNodes):
+        return not state.holding  # else it would take the nodes of the next try
+    attempt = getattr(action, "attempt", state.attempt)
+    return attempt == state.attempt and (not state.status.is_terminal or isinstance(action, End))

@@ -16,6 +16,7 @@ from rookery.errors import KeeperUnavailableError
 __all__ = ["Loop"]
 
 log = logging.getLogger(__name__)
+SOON_S = 1.0  # a tick that is no further away than this needs not be asked for again
 T = TypeVar("T")
 Job = Callable[[], Any]
 
@@ -26,7 +27,7 @@ class Loop:
     `post` hands something over; `call` does that and waits for the result; `follow_up`, from inside the
     thread only, is done
     before anything else in the inbox. `on_tick` is called between them, when the time that it asked for has
-    come.
+    come, and after a job when that time is far away: the job may need it sooner.
     """
 
     def __init__(self, on_tick: Callable[[], Optional[float]]) -> None:
@@ -85,8 +86,8 @@ class Loop:
             if item is None:
                 break
             self._do(*item)
-            if due is None:  # it may have begun something that needs the clock
-                due = time.monotonic()
+            if due is None or due > time.monotonic() + SOON_S:
+                due = time.monotonic()  # it may have begun something that needs the clock long before that
         self._refuse_rest()
 
     def _tick(self) -> Optional[float]:

@@ -24,6 +24,7 @@ __all__ = [
     "NodesGranted",
     "Observation",
     "PlacementFailed",
+    "PlacementWaits",
     "RanksEnded",
     "RanksRunning",
     "Recovered",
@@ -134,13 +135,22 @@ class PlacementFailed(AttemptObservation):
 
 
 @dataclass(frozen=True)
+class PlacementWaits(AttemptObservation):
+    """Its agents wait in the queue of the engine, for what the reason says; empty when they do not any more."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
 class NodeObservation(AttemptObservation):
     node: int
 
 
 @dataclass(frozen=True)
 class AgentHello(NodeObservation):
-    """The agent of a node is up and talks to us."""
+    """The agent of a node is up and talks to us; `machine` is what the engine calls where it runs."""
+
+    machine: str = ""
 
 
 @dataclass(frozen=True)
@@ -180,6 +190,7 @@ class NodePreempted(NodeObservation):
     """The node is taken away: its ranks have `grace_s` to save their work."""
 
     grace_s: float
+    away_s: Optional[float] = None  # how long it stays away; None: as the setting says
 
 
 @dataclass(frozen=True)

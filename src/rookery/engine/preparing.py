@@ -6,7 +6,7 @@ import json
 import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Optional
 
 from rookery import environments
 from rookery.engine import observations as obs
@@ -16,11 +16,13 @@ from rookery.engine.live import Live
 from rookery.engine.placement import JobMaker
 from rookery.engine.verdict import environment_cause
 from rookery.errors import RookeryError
+from rookery.spec.job import NODE_BIN, NODE_PYTHON
 from rookery.spec.plain import to_plain
 
 __all__ = ["Preparing"]
 
 log = logging.getLogger(__name__)
+ON_NODES = "on nodes "  # begins the key of a group whose environment is resolved here and built elsewhere
 PAYLOAD = "payload"  # the group of runs whose environment is there and that wait for the payload only
 
 
@@ -50,6 +52,9 @@ class Preparing:
 
     def want(self, live: Live) -> None:
         """Answered by EnvironmentReady or EnvironmentFailed; at once when everything is at hand."""
+        if self._jobs.builds_on_nodes(live):
+            self._want_on_nodes(live)
+            return
         built = environments.prepared(live.spec.environment)
         if built and not self._holds.take(live.run_id, built):
             built = None  # removed in this very moment
@@ -66,6 +71,46 @@ class Preparing:
             self._logs.setdefault(key, BuildLogs(self._record)).add(live.run_id)
         if len(group) == 1:
             self._workers.submit(self._prepare, key, live)
+
+    def _want_on_nodes(self, live: Live) -> None:
+        """It is only resolved here; the nodes, which do not see this machine's files, build it."""
+        words = f"environment '{live.spec.environment.name}' is being resolved; its nodes build it"
+        self._follow_up(live.run_id, obs.EnvironmentBuilding(words))
+        key = ON_NODES + json.dumps(to_plain(live.spec.environment), sort_keys=True)
+        group = self._groups.setdefault(key, [])
+        group.append(live)
+        self._logs.setdefault(key, BuildLogs(self._record)).add(live.run_id)
+        if len(group) == 1:
+            self._workers.submit(self._resolve, key, live)
+
+    def _resolve(self, key: str, first: Live) -> None:
+        """In a worker thread."""
+        spec, words, built = first.spec.environment, "", None
+        try:
+            data = self._jobs.kit.resolve_environment(spec, self._logs[key])
+            self._jobs.kit.prepare()
+            built = environments.BuiltEnvironment(
+                NODE_PYTHON,
+                NODE_BIN,
+                variables=dict(data.get("variables") or {}),
+                deviations=tuple(data.get("deviations") or ()),
+                on_node=data,
+            )
+        except RookeryError as error:
+            words = error.message
+        except Exception as error:
+            log.exception("Environment %s could not be resolved", spec.name)
+            words = f"Environment '{spec.name}' could not be resolved: {error!r}."
+        self._logs[key].close()
+        self._post(lambda: self._resolved(key, built, words))
+
+    def _resolved(self, key: str, built: Optional[environments.BuiltEnvironment], problem: str) -> None:
+        self._logs.pop(key, None)
+        for live in self._groups.pop(key, []):
+            if built is None:
+                self._follow_up(live.run_id, obs.EnvironmentFailed(environment_cause(problem)))
+            else:
+                self._follow_up(live.run_id, obs.EnvironmentReady(built))
 
     def _prepare(self, key: str, first: Live) -> None:
         """In a worker thread."""
@@ -86,10 +131,18 @@ class Preparing:
     def _done(self, key: str, problem: str) -> None:
         self._logs.pop(key, None)
         for live in self._groups.pop(key, []):
-            built = None if problem else environments.prepared(live.spec.environment)
-            if built is not None and self._holds.take(live.run_id, built):
-                self._follow_up(live.run_id, obs.EnvironmentReady(built))
-            elif problem:
-                self._follow_up(live.run_id, obs.EnvironmentFailed(environment_cause(problem)))
-            else:
-                self.want(live)  # the interpreter was changed, or the environment removed, in this very moment
+            try:
+                self._answer(live, problem)
+            except Exception as error:  # nobody would ask for it again, and the others of the group wait too
+                log.exception("Environment %s could not be looked at", live.spec.environment.name)
+                words = f"Environment '{live.spec.environment.name}' could not be looked at: {error!r}."
+                self._follow_up(live.run_id, obs.EnvironmentFailed(environment_cause(words)))
+
+    def _answer(self, live: Live, problem: str) -> None:
+        built = None if problem else environments.prepared(live.spec.environment)
+        if built is not None and self._holds.take(live.run_id, built):
+            self._follow_up(live.run_id, obs.EnvironmentReady(built))
+        elif problem:
+            self._follow_up(live.run_id, obs.EnvironmentFailed(environment_cause(problem)))
+        else:
+            self.want(live)  # the interpreter was changed, or the environment removed, in this very moment

@@ -30,6 +30,7 @@ class NodePhase:
 class NodeState:
     phase: str = NodePhase.PLACED
     outcome: Optional[Outcome] = None
+    machine: str = ""  # what the engine calls the machine that its agent runs on; empty on this one
     restarts: int = 0  # finishers (or, of interactive runs, watchers) started in place of a dead agent
 
 
@@ -56,6 +57,7 @@ class RunState:
     first_bad: Optional[int] = None  # the node whose end decides a failed attempt
     preempted: Optional[int] = None  # the node that is being taken away from this attempt
     preempt_grace_s: float = 0.0
+    preempt_away_s: Optional[float] = None
     rendezvous: Optional[dict[str, Any]] = None  # {attempt, address, port}: where node 0 waits for the others
     declared: Optional[Outcome] = None  # what the owner of an interactive run has said
     built: Optional[BuiltEnvironment] = None

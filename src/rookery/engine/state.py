@@ -16,13 +16,14 @@ What always holds (tests/engine/test_state.py):
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Callable, Optional
 
 from rookery.engine import actions as act
 from rookery.engine import observations as obs
 from rookery.engine.attempts import close_attempt, note_attempt
-from rookery.engine.outcome import CANCELED, COMPLETED, FAILED, LOST, Outcome
+from rookery.engine.outcome import CANCELED, COMPLETED, FAILED, LOST, Grant, Outcome
 from rookery.engine.preemption import preempted_cause, preempting_words
 from rookery.engine.run_state import NodePhase, NodeState, RunState
 from rookery.engine.verdict import bad_cause, deciding_outcome, lost_cause, placement_cause
@@ -79,7 +80,7 @@ def _recovered(s: RunState, _seen: obs.Recovered) -> Step:
         if s.stop:
             return s, (adopt, act.SendCancel(s.attempt))
         return s, (adopt,) if s.preempted is None else (adopt, act.SendPreempt(s.attempt))
-    return s, (act.Enqueue(),) if _wants_nodes(s) else ()
+    return s, (act.Enqueue(again=True),) if _wants_nodes(s) else ()
 
 
 def _environment_building(s: RunState, seen: obs.EnvironmentBuilding) -> Step:
@@ -118,11 +119,10 @@ def _scaling(s: RunState, seen: obs.Scaling) -> Step:
 
 
 def _nodes_granted(s: RunState, seen: obs.NodesGranted) -> Step:
-    where = ", ".join(g.id for g in seen.grants)
     s = replace(
         s,
         status=RunStatus.PROVISIONING,
-        reason=f"its agents start on {where}",
+        reason=_start_words(seen.grants),
         holding=True,
         grants=seen.grants,
         nodes=tuple(NodeState() for _ in seen.grants),
@@ -132,6 +132,10 @@ def _nodes_granted(s: RunState, seen: obs.NodesGranted) -> Step:
         stop=False,
     )
     return s, (*(act.Warn(text) for text in seen.warnings), act.PlaceAgents(s.attempt))
+
+
+def _start_words(grants: Sequence[Grant]) -> str:
+    return f"its agents start on {', '.join(g.id for g in grants)}"
 
 
 def _wait_words(s: RunState) -> str:
@@ -156,6 +160,16 @@ def _placement_failed(s: RunState, seen: obs.PlacementFailed) -> Step:
         return s, ()
     s, todo = _after_end(replace(s, nodes=fresh, first_bad=failed if s.first_bad is None else s.first_bad))
     return _after_shipped(s, todo)
+
+
+def _placement_waits(s: RunState, seen: obs.PlacementWaits) -> Step:
+    if s.status is not RunStatus.PROVISIONING or s.stop or all(n.phase != NodePhase.PLACED for n in s.nodes):
+        return s, ()
+    return replace(s, reason=seen.reason or _start_words(s.grants)), ()
+
+
+def _agent_hello(s: RunState, seen: obs.AgentHello) -> Step:
+    return (_with_node(s, seen.node, machine=seen.machine) if seen.machine else s), ()
 
 
 def _ranks_running(s: RunState, seen: obs.RanksRunning) -> Step:
@@ -203,7 +217,7 @@ def _running_words(s: RunState) -> str:
 def _node_preempted(s: RunState, seen: obs.NodePreempted) -> Step:
     if s.kind != RunKind.SCRIPT or s.nodes[seen.node].phase not in NodePhase.BUSY or s.stop or s.preempted is not None:
         return s, ()  # it is going anyway
-    s = _show_active(replace(s, preempted=seen.node, preempt_grace_s=seen.grace_s))
+    s = _show_active(replace(s, preempted=seen.node, preempt_grace_s=seen.grace_s, preempt_away_s=seen.away_s))
     return s, (act.SendPreempt(s.attempt),)
 
 
@@ -281,7 +295,7 @@ def _agent_lost(s: RunState, seen: obs.AgentLost) -> Step:
 def _lost_cause(s: RunState, seen: obs.AgentLost) -> dict[str, Any]:
     if seen.node == s.preempted:
         return preempted_cause(s.attempt, seen.node, s.grants[seen.node].id)
-    return lost_cause(s.attempt, seen)
+    return lost_cause(s.attempt, seen, s.nodes[seen.node].machine)
 
 
 def _restart_finisher(s: RunState, seen: obs.AgentLost) -> Step:
@@ -396,7 +410,8 @@ _STEPS: dict[type, Callable[[RunState, Any], Step]] = {
     obs.NodesGranted: _nodes_granted,
     obs.AgentsPlaced: _nothing,
     obs.PlacementFailed: _placement_failed,
-    obs.AgentHello: _nothing,
+    obs.PlacementWaits: _placement_waits,
+    obs.AgentHello: _agent_hello,
     obs.RanksRunning: _ranks_running,
     obs.RendezvousOpened: _rendezvous_opened,
     obs.Silence: _silence,
