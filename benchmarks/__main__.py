@@ -11,7 +11,19 @@ import time
 from benchmarks import peer
 from benchmarks.result import print_table
 
-ALL = ("imports", "log_cost", "ingest", "submit", "environments", "launch", "snapshot", "keeper", "listing")
+ALL = (
+    "imports",
+    "log_cost",
+    "ingest",
+    "submit",
+    "environments",
+    "launch",
+    "first_failure",
+    "snapshot",
+    "keeper",
+    "listing",
+    "scale",
+)
 
 
 def main() -> int:
