@@ -1,7 +1,8 @@
 """Horovod on two nodes, started by mpirun.
 
-    python examples/horovod_mnist.py [--epochs 4]
+    python examples/horovod_mnist.py [--epochs 4] [--compute NAME]
 
+NAME is any compute target; `ray` and `slurm` are the clusters of `make ray-cluster` and `make slurm-cluster`. Without it: two nodes of this machine.
 Needs Rookery and its azureml shim (`make install-azureml`) and torch in this environment, and Open MPI (`apt-get install openmpi-bin`) on this machine.
 Horovod itself need not be installed.
 """
@@ -19,13 +20,13 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "dis
 from two_nodes import SOURCE, check_losses, get_cluster, this_interpreter
 
 
-def main(epochs=4, ws=None):
+def main(epochs=4, ws=None, compute=None):
     ws = ws or Workspace.from_config()
     src = ScriptRunConfig(
         source_directory=SOURCE,
         script="train_horovod.py",
         arguments=["--epochs", epochs],
-        compute_target=get_cluster(ws),
+        compute_target=get_cluster(ws, compute),
         environment=this_interpreter(),
         distributed_job_config=MpiConfiguration(node_count=2, process_count_per_node=1),
     )
@@ -38,4 +39,6 @@ def main(epochs=4, ws=None):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--epochs", type=int, default=4)
-    main(parser.parse_args().epochs)
+    parser.add_argument("--compute", help="a compute target's name; ray and slurm: the clusters of `make …-cluster`")
+    given = parser.parse_args()
+    main(given.epochs, compute=given.compute)

@@ -5,20 +5,41 @@ import re
 import sys
 
 from azureml.core import Environment
-from azureml.core.compute import AmlCompute, ComputeTarget
+from azureml.core.compute import AmlCompute, ComputeTarget, RayCompute, SlurmCompute
 from azureml.core.compute_target import ComputeTargetException
 
 SOURCE = os.path.dirname(os.path.abspath(__file__))
 
 
-def get_cluster(ws, name="two-nodes"):
+def get_cluster(ws, name=None):
+    """The target of that name. Without one: two nodes of this machine. `ray` and `slurm`, where nothing is attached under these
+    names yet, are the clusters that `make ray-cluster` and `make slurm-cluster` have started."""
     try:
-        return ComputeTarget(workspace=ws, name=name)
+        return ComputeTarget(workspace=ws, name=name or "two-nodes")
     except ComputeTargetException:
+        if name in ("ray", "slurm"):
+            return attach_cluster(ws, name)
+        if name:
+            raise
         config = AmlCompute.provisioning_configuration(vm_size="STANDARD_NC6", max_nodes=2)
-        target = ComputeTarget.create(ws, name, config)
+        target = ComputeTarget.create(ws, "two-nodes", config)
         target.wait_for_completion(show_output=True, min_node_count=None, timeout_in_minutes=20)
         return target
+
+
+def attach_cluster(ws, name):
+    from rookery.testing.lasting import lasting_cluster
+
+    options = lasting_cluster(name)
+    if options is None:
+        sys.exit(
+            "No compute target is called %s. Start a cluster with `make %s-cluster`, or attach yours with `rookery compute attach %s`."
+            % (name, name, name)
+        )
+    kind = {"ray": RayCompute, "slurm": SlurmCompute}[name]
+    target = ComputeTarget.attach(ws, name, kind.attach_configuration(**options))
+    target.wait_for_completion(show_output=True)
+    return target
 
 
 def this_interpreter():

@@ -13,9 +13,12 @@ _SDK = (
     "Environment",
     "Experiment",
     "Model",
+    "RayCompute",
+    "RemoteCompute",
     "Run",
     "RunConfiguration",
     "ScriptRunConfig",
+    "SlurmCompute",
     "Workspace",
 )
 _ERRORS = ("RookeryError", "RunFailedError", "UserError")

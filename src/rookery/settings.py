@@ -43,6 +43,34 @@ _ALL = [
     Setting(
         "keeper_port", int, 0, "TCP port of the keeper on loopback; 0 takes a free one the first time and keeps it"
     ),
+    Setting(
+        "agents_host",
+        str,
+        "",
+        "address on which the keeper listens for agents on other machines; empty: the one that faces the cluster, found when a target is attached",
+    ),
+    Setting("agents_port", int, 0, "its TCP port; 0 takes a free one the first time and keeps it"),
+    Setting(
+        "agents_tls_cert",
+        str,
+        "",
+        "PEM file with the certificate (and its chain) of the listener for agents; with it agents speak TLS",
+    ),
+    Setting(
+        "agents_tls_key", str, "", "PEM file with the private key of that certificate, where it is not in the same file"
+    ),
+    Setting(
+        "agents_tls_ca",
+        str,
+        "",
+        "PEM file that agents verify the certificate with; empty: they accept exactly that certificate",
+    ),
+    Setting(
+        "server_ca",
+        str,
+        "",
+        "PEM file that clients verify the certificate of a server at https://… with; empty: what the machine trusts",
+    ),
     Setting("cancel_grace_s", float, 10.0, "seconds between SIGTERM and SIGKILL when a run is stopped"),
     Setting(
         "failure_grace_s",
@@ -71,6 +99,18 @@ _ALL = [
         "how long a run that may go on with fewer nodes (min_nodes) waits for all of them after it lost one",
     ),
     Setting("heartbeat_s", float, 5.0, "seconds between an agent's heartbeats and resource samples"),
+    Setting(
+        "node_cache_bytes",
+        int,
+        20 * 1024**3,
+        "how much of a node's disk the cache of contents (snapshots' files, wheels) may take; what was used longest ago goes first",
+    ),
+    Setting(
+        "node_unused_days",
+        float,
+        45.0,
+        "after so many days without use a node's agents remove code, payloads, environments and left-over folders of runs there",
+    ),
     Setting("missed_heartbeats", int, 6, "heartbeats missed before a run is shown as NotResponding"),
     Setting("local_slots", int, 0, "runs that the target 'local' executes at the same time; 0 means one per CPU core"),
     Setting(
@@ -88,6 +128,13 @@ _ALL = [
     ),
     Setting("database_url", str, "", "SQLAlchemy URL of the record; empty is SQLite in the workspace's folder"),
     Setting("run_token_hours", float, 24.0 * 31, "how long a run's own token is valid"),
+    Setting("tracking_token_hours", float, 24.0, "how long the token in `ws.get_mlflow_tracking_uri()` is valid"),
+    Setting(
+        "external_stale_s",
+        float,
+        900.0,
+        "seconds without a word from its client after which a run that an MLflow client has started is shown as stale",
+    ),
     Setting(
         "original_packages",
         str,

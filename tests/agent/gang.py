@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +25,7 @@ class Gang:
         self.bench = bench
         self.paths = [NodePaths(os.path.join(bench.folder, f"node {n}")) for n in range(nodes)]
         self.agents: list[subprocess.Popen[bytes]] = []
+        self.on_node: Callable[[int, list[str]], list[str]] = lambda node, argv: argv  # where a node's agent is started
         fields = {"launcher": launcher, "node_count": nodes, "processes_per_node": each, "secret": "s3cret"}
         fields |= {"address": "127.0.0.1", "workers": nodes * each, **launch}
         self.jobs = [self._job(n, each, nodes * each, script, fields) for n in range(nodes)]
@@ -65,9 +67,8 @@ class Gang:
             with open(self.paths[node].job, "w", encoding="utf-8") as f:
                 json.dump(to_plain(self.jobs[node]), f)
             with open(self.paths[node].agent_log, "ab") as log:
-                agent = subprocess.Popen(
-                    [sys.executable, "-m", "rookery.agent", self.paths[node].root], stdout=log, stderr=log, cwd="/"
-                )
+                argv = [sys.executable, "-m", "rookery.agent", self.paths[node].root]
+                agent = subprocess.Popen(self.on_node(node, argv), stdout=log, stderr=log, cwd="/")
             self.agents.append(agent)
             self.bench.agents.append(agent)
 

@@ -64,6 +64,20 @@ class TestPerProcess:
         assert [r for r in bench.keeper.records if r[0] == "w"] == [["w", None, "NCCL needs CUDA"]]
 
 
+class TestFolders:
+    def test_the_same_name_below_logs_on_two_nodes_is_two_logs(self, bench):
+        script = (
+            "import os\nos.makedirs('logs/deep', exist_ok=True)\n"
+            "open('logs/train.txt', 'a').write('of rank ' + os.environ['RANK'])\n"
+            "open('logs/deep/x.txt', 'a').write('x' * (1 + int(os.environ['RANK'])))\n"
+        )
+        gang = Gang(bench, "per_process", 3, 1, script)
+        gang.run()
+        for node, below in enumerate(("", "node-1/", "node-2/")):
+            assert bench.keeper.log(f"logs/{below}train.txt").decode() == f"of rank {node}"
+            assert bench.keeper.log(f"logs/{below}deep/x.txt") == b"x" * (1 + node)
+
+
 class TestPort:
     def test_a_port_that_is_taken_is_left_alone(self, bench):
         with socket.socket() as taken:
@@ -175,6 +189,15 @@ class TestVariables:
         alone = meeting_variables(job, RankJob(0, 0), "10.0.0.1", 6105, self.NODES[:1], {})
         assert "AZ_BATCH_MASTER_NODE" not in alone
         assert alone["AZ_BATCHAI_MPI_MASTER_NODE"] == "10.0.0.1"
+
+    def test_older_samples_find_where_to_meet(self, job):
+        """They give $AZ_BATCHAI_PYTORCH_INIT_METHOD and $AZ_BATCHAI_TASK_INDEX to init_process_group."""
+        torch = replace(job, launch=replace(job.launch, launcher="per_process"))
+        found = meeting_variables(torch, RankJob(0, 0), "10.0.0.1", 6105, self.NODES, {})
+        assert found["AZ_BATCHAI_PYTORCH_INIT_METHOD"] == "tcp://10.0.0.1:6105"
+        six = meeting_variables(torch, RankJob(0, 0), "fd00::1", 6105, self.NODES, {})
+        assert six["AZ_BATCHAI_PYTORCH_INIT_METHOD"] == "tcp://[fd00::1]:6105"
+        assert "AZ_BATCHAI_PYTORCH_INIT_METHOD" not in meeting_variables(job, RankJob(0, 0), "h", 1, self.NODES, {})
 
     def test_interfaces_are_left_alone_on_real_networks(self, job):
         there = replace(job, launch=replace(job.launch, one_machine=False))

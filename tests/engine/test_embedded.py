@@ -4,28 +4,57 @@ from __future__ import annotations
 
 import os
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from rookery.engine.engines import EmbeddedEngine
 from rookery.engine.engines.deathwatch import DeathWatch
 from rookery.engine.engines.embedded import agent_command
-from rookery.testing.engine_exam import EngineExam, stand_in_command, wait_for
+from rookery.errors import ComputeError
+from rookery.spec.compute import ClusterSpec
+from rookery.testing.engine_exam import EngineExam
+from rookery.testing.stand_in import ClusterUnderTest, stand_in_command, wait_for
+
+
+class ThisMachine(ClusterUnderTest):
+    gang_size = 3  # nodes share the machine
+
+    def make_engine(self):
+        return EmbeddedEngine(stand_in_command)
 
 
 class TestEmbeddedEngine(EngineExam):
     @pytest.fixture
-    def engine_maker(self):
-        return lambda: EmbeddedEngine(stand_in_command)
+    def cluster(self):
+        return ThisMachine()
+
+    def test_places_all_or_none(self, started, new_place):
+        engine, deaths = started()
+        good, bad = new_place(node=0), new_place(node=1)
+        os.unlink(bad.paths.job)
+        os.rmdir(bad.root)
+        Path(bad.root).write_text("a file where a folder should be")
+        with pytest.raises(ComputeError):
+            engine.place([good, bad])
+        assert not engine.is_alive(good)
+        assert not deaths.seen
+
+    def test_refuses_more_cores_than_there_are(self, started):
+        engine, _ = started()
+        cores = len(engine.capacity().cpus)
+        engine.check(1, ClusterSpec(max_nodes=1, cpus_per_node=cores))
+        with pytest.raises(ComputeError, match="At most"):
+            engine.check(1, ClusterSpec(max_nodes=1, cpus_per_node=cores + 1))
 
 
 class TestWithoutPidfd(EngineExam):
     """Where the kernel has no pidfd the same promises hold, by polling."""
 
     @pytest.fixture
-    def engine_maker(self, monkeypatch):
+    def cluster(self, monkeypatch):
         monkeypatch.delattr(os, "pidfd_open")
-        return lambda: EmbeddedEngine(stand_in_command)
+        return ThisMachine()
 
 
 class TestAgentCommand:

@@ -81,6 +81,7 @@ class TestThreads:
             (8, {}, 8),
             (8, {"command": "torchrun --nproc_per_node=4 t.py", "script": None}, 2),
             (8, {"command": "accelerate launch --num_processes 2 t.py", "script": None}, 4),
+            (8, {"command": "accelerate launch --num_machines 2 --num_processes 4 t.py", "script": None}, 4),
             (8, {"command": "torchrun --nproc-per-node gpu t.py", "script": None}, 0),
             (8, {"command": "python t.py --num_processes 2", "script": None}, 8),
             (0, {}, 0),

@@ -38,6 +38,7 @@ class TestReasons:
         counted()
         house.start_ranks(run_id)
 
+    @pytest.mark.slow
     def test_are_written_seldom_with_two_hundred_waiting(self, make_house, monkeypatch):
         house = make_house(cpus=1)
         runs = [house.submit() for _ in range(200)]
@@ -99,6 +100,15 @@ class TestFairness:
         target.give_back("small", 0.0, "now")
         assert len(target.take(target.next_wish(), 0.0, "now")) == 3
         assert target.next_wish() is None
+
+    def test_every_run_on_other_machines_gets_as_many_different_nodes_as_it_asked_for(self):
+        """Names are used again there."""
+        target = Target("pool", ClusterSpec(engine="ssh", options={"address": "a"}, max_nodes=2), 0.0, "now")
+        for run in ("a", "b", "c"):
+            target.ask(Request(run, 2))
+            given = target.take(target.next_wish(), 0.0, "now")
+            assert sorted(node.id for node in given) == ["pool-0", "pool-1"]
+            target.give_back(run, 0.0, "now")
 
     def test_what_can_never_be_met_does_not_hold_up_the_others(self):
         target = Target("pool", ClusterSpec(max_nodes=2), 0.0, "now")

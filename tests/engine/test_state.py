@@ -349,7 +349,7 @@ class TestRecovery:
         [
             ([], act.PrepareEnvironment()),
             ([obs.Submitted()], act.PrepareEnvironment()),
-            ([obs.Submitted(), obs.EnvironmentReady(BUILT)], act.Enqueue()),
+            ([obs.Submitted(), obs.EnvironmentReady(BUILT)], act.Enqueue(again=True)),
             ([obs.Submitted(), obs.EnvironmentReady(BUILT), granted()], act.AdoptAgents(1, launch=True)),
             (
                 [obs.Submitted(), obs.EnvironmentReady(BUILT), granted(), obs.CancelRequested()],

@@ -148,7 +148,7 @@ class _Gang:
             variables.update(RANK=str(number), LOCAL_RANK=str(number - node * case.per_node))
         log = f"azureml-logs/70_driver_log_{number}.txt"
         if case.launcher == "per_node":
-            shell = f"{sys.executable} launcher.py {case.per_node} train.py"
+            shell = f"{sys.executable} torchrun.py {case.per_node} train.py"
             return RankJob(number, 0, shell=shell, variables=variables, log_name=log)
         script = "no_such.py" if case.fault == "script_not_found" and number == case.rank else "train.py"
         python = "/no/such/python" if case.fault == "command_not_found" and number == case.rank else sys.executable

@@ -49,7 +49,7 @@ KINDS = {
     "stalled": ("stalled", "stuck_in_loading", None),
 }
 ALONE = ("early_end", "slow_death", "stalled")  # need peers
-NOT_BELOW_A_LAUNCHER = ("script_not_found", "command_not_found", "time_limit", "os_exit", "terminated", "interrupted")
+NOT_BELOW_A_LAUNCHER = ("script_not_found", "command_not_found", "time_limit")
 
 
 def cases() -> list[Case]:
@@ -105,14 +105,15 @@ class TestMatrix:
         if case.fault not in ("time_limit", "early_end"):
             assert cause["node"] == case.rank // case.per_node
         if isinstance(how, str):
-            # A launcher's child that was killed leaves no trace of the signal.
-            assert cause["signal"] == how or (case.launcher == "per_node" and cause["signal"] is None), cause
+            assert cause["signal"] == how, cause
         else:
             assert cause["exit_code"] == how, cause
         if fault and fault not in ("terminated", "interrupted"):
             assert cause["advice"], cause
         if case.fault == "segmentation_fault":
             assert "crash_in_compiled_code" in cause["traceback"]
+        if case.launcher == "per_node" and case.fault not in ("early_end", "stalled"):
+            assert cause["log"] == f"azureml-logs/70_driver_log_{case.rank}.txt", cause
         if cause["time"]:
             assert result.ended - cause["time"] < GONE_WITHIN_S
         if case.fault == "stalled":

@@ -23,7 +23,7 @@ class FakeWorkspace:
         self.busy = set()
         self.sent = []
 
-    def request(self, method, path, query=None, body=None):
+    def request(self, method, path, query=None, body=None, timeout_s=60.0):
         self.sent.append((method, path, body))
         parts = [unquote(p) for p in path.strip("/").split("/")]
         assert parts[0] == "compute"
@@ -96,6 +96,7 @@ class FakeWorkspace:
             "current_nodes": cluster["nodes"],
             "target_nodes": cluster["spec"]["min_nodes"],
             "node_states": {**states, "idle": cluster["nodes"]},
+            "problem": cluster.get("problem", ""),
             "warnings": [],
             "queued_runs": 0,
             "running_runs": 0,

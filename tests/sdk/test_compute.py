@@ -5,7 +5,7 @@ import pytest
 from rookery.errors import ComputeError, ComputeNotFoundError, UnsupportedError, UserError
 from rookery.sdk.aml_compute import AmlCompute
 from rookery.sdk.aml_compute_status import AmlComputeStatus
-from rookery.sdk.compute import AksCompute, ComputeInstance, ComputeTarget, RemoteCompute
+from rookery.sdk.compute import AksCompute, ComputeInstance, ComputeTarget, HDInsightCompute
 from tests.sdk.fake_compute import FakeWorkspace, fail
 
 
@@ -112,9 +112,9 @@ class TestCreate:
         with pytest.raises(ComputeError, match=r"AmlCompute\.provisioning_configuration"):
             ComputeTarget.create(FakeWorkspace(), "cpu", {"max_nodes": 4})
 
-    def test_attach_is_not_available(self):
-        with pytest.raises(UnsupportedError, match=r"ComputeTarget\.create"):
-            ComputeTarget.attach(FakeWorkspace(), "vm", None)
+    def test_attaching_something_else_is_refused(self):
+        with pytest.raises(ComputeError, match=r"RemoteCompute\.attach_configuration"):
+            ComputeTarget.attach(FakeWorkspace(), "my-vm", None)
 
 
 class TestWait:
@@ -202,7 +202,7 @@ class TestUse:
 
 
 class TestOtherKinds:
-    @pytest.mark.parametrize("kind", [RemoteCompute, AksCompute, ComputeInstance])
+    @pytest.mark.parametrize("kind", [HDInsightCompute, AksCompute, ComputeInstance])
     def test_using_one_names_it(self, kind):
         for use in (lambda: kind(None, "x"), lambda: kind.attach_configuration(username="u")):
             with pytest.raises(UnsupportedError, match=kind.__name__):

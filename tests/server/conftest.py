@@ -6,6 +6,8 @@ import asyncio
 import json
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -95,7 +97,7 @@ def api(paths: WorkspacePaths, short_folder: str, tmp_path: Path, monkeypatch: p
     server = uvicorn.Server(
         uvicorn.Config(app, lifespan="off", ws="none", log_level="warning", timeout_graceful_shutdown=2)
     )
-    thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[unix, tcp])), daemon=True)
+    thread = threading.Thread(target=lambda: asyncio.run(_serve(server, app, [unix, tcp])), daemon=True)
     port = tcp.getsockname()[1]
     thread.start()
     owner = httpx.Client(transport=httpx.HTTPTransport(uds=socket_path), base_url="http://keeper/api/v1", timeout=30)
@@ -110,6 +112,82 @@ def api(paths: WorkspacePaths, short_folder: str, tmp_path: Path, monkeypatch: p
     record.close()
 
 
+async def _serve(server: uvicorn.Server, app: Any, sockets: list[Any]) -> None:
+    """As a keeper does it: what listens besides begins when the server runs."""
+    serving = asyncio.get_running_loop().create_task(server.serve(sockets=sockets))
+    while not server.started and not serving.done():
+        await asyncio.sleep(0.005)
+    app.state.services.agents.attach(server, app, lambda: None)
+    app.state.services.spool.attach(app, server.server_state.tasks)
+    await serving
+
+
 @pytest.fixture
 def token(api: Api) -> Callable[..., str]:
     return lambda run_id="run-1", kind="run": api.record.tokens.make(run_id, kind)
+
+
+PROGRAM = (
+    "import sys; from rookery.server.keeper import keep, KeeperOptions; from rookery.server import "
+    "__main__ as program\n"
+    "from rookery.testing.fake_controller import FakeController\n"
+    "from rookery.server import keeper\n"
+    "keeper._engine_controller = FakeController\n"
+    "sys.exit(program.main())"
+)
+
+
+class Keepers:
+    def __init__(self, root, environment):
+        self.root, self.environment = root, environment
+        self.processes = []
+
+    def start(self, *more, root=None):
+        """(process, the byte that says it listens or b'')."""
+        ready, told = os.pipe()
+        command = [
+            sys.executable,
+            "-c",
+            PROGRAM,
+            "--workspace",
+            root or self.root,
+            "--ready-fd",
+            str(told),
+            *more,
+        ]
+        process = subprocess.Popen(command, pass_fds=(told,), env=self.environment, stderr=subprocess.PIPE, text=True)
+        self.processes.append(process)
+        os.close(told)
+        try:
+            return process, os.read(ready, 1)
+        finally:
+            os.close(ready)
+
+    def fails(self, *more, root=None):
+        """The error that a keeper says when it cannot start."""
+        process, byte = self.start(*more, root=root)
+        assert byte == b""
+        _, err = process.communicate(timeout=30)
+        assert process.returncode == 1
+        return json.loads(err.strip().splitlines()[-1])["error"]
+
+    def endpoint(self):
+        with open(os.path.join(self.root, "keeper", "keeper.json")) as f:
+            return json.load(f)
+
+    def client(self):
+        transport = httpx.HTTPTransport(uds=self.endpoint()["socket"])
+        return httpx.Client(transport=transport, base_url="http://keeper/api/v1", timeout=30)
+
+
+@pytest.fixture
+def keepers(paths, tmp_path, short_folder):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("ROOKERY_")}
+    environment.update(ROOKERY_HOME=str(tmp_path / "home"), XDG_RUNTIME_DIR=short_folder)
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    keepers = Keepers(paths.root, environment)
+    yield keepers
+    for process in keepers.processes:
+        if process.poll() is None:
+            process.kill()
+        process.communicate(timeout=30)

@@ -121,6 +121,9 @@ class TestRunToken:
             assert api.tcp(who).get("/agent/run-1/1/0/rendezvous").status_code == 403
             body = {"address": "127.0.0.1", "port": 6105}
             assert api.tcp(who).post("/agent/run-1/1/0/rendezvous", json=body).status_code == 403
+            assert api.tcp(who).get("/agent/run-1/1/0/job").status_code == 403
+            assert api.tcp(who).get("/agent/run-1/1/0/checkpoints/step").status_code == 403
+            assert api.tcp(who).put("/agent/run-1/1/0/checkpoints/step", content=b"7").status_code == 403
 
     def test_a_token_made_by_the_owner(self, api):
         api.run()
@@ -136,7 +139,7 @@ def _routes(app):
         for method in methods:
             # OpenAPI drops the `:path` of a parameter.
             below = path[len(PREFIX) :]
-            for name in ("artifacts/{name}", "logs/{name}", "files/{path}"):
+            for name in ("artifacts/{name}", "checkpoints/{name}", "logs/{name}", "files/{path}"):
                 below = below.replace(name, name[:-1] + ":path}")
             yield method.upper(), below
 

@@ -17,73 +17,9 @@ import pytest
 
 from rookery.record import Record
 from rookery.server.lease import Lease, file_system_of, is_network_file_system
-from tests.server.conftest import IDENTITY, run_spec
+from tests.server.conftest import IDENTITY, PROGRAM, run_spec
 
-PROGRAM = (
-    "import sys; from rookery.server.keeper import keep, KeeperOptions; from rookery.server import "
-    "__main__ as program\n"
-    "from rookery.testing.fake_controller import FakeController\n"
-    "from rookery.server import keeper\n"
-    "keeper._engine_controller = FakeController\n"
-    "sys.exit(program.main())"
-)
 LOG = "azureml-logs/70_driver_log.txt"
-
-
-class Keepers:
-    def __init__(self, root, environment):
-        self.root, self.environment = root, environment
-        self.processes = []
-
-    def start(self, *more, root=None):
-        """(process, the byte that says it listens or b'')."""
-        ready, told = os.pipe()
-        command = [
-            sys.executable,
-            "-c",
-            PROGRAM,
-            "--workspace",
-            root or self.root,
-            "--ready-fd",
-            str(told),
-            *more,
-        ]
-        process = subprocess.Popen(command, pass_fds=(told,), env=self.environment, stderr=subprocess.PIPE, text=True)
-        self.processes.append(process)
-        os.close(told)
-        try:
-            return process, os.read(ready, 1)
-        finally:
-            os.close(ready)
-
-    def fails(self, *more, root=None):
-        """The error that a keeper says when it cannot start."""
-        process, byte = self.start(*more, root=root)
-        assert byte == b""
-        _, err = process.communicate(timeout=30)
-        assert process.returncode == 1
-        return json.loads(err.strip().splitlines()[-1])["error"]
-
-    def endpoint(self):
-        with open(os.path.join(self.root, "keeper", "keeper.json")) as f:
-            return json.load(f)
-
-    def client(self):
-        transport = httpx.HTTPTransport(uds=self.endpoint()["socket"])
-        return httpx.Client(transport=transport, base_url="http://keeper/api/v1", timeout=30)
-
-
-@pytest.fixture
-def keepers(paths, tmp_path, short_folder):
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("ROOKERY_")}
-    environment.update(ROOKERY_HOME=str(tmp_path / "home"), XDG_RUNTIME_DIR=short_folder)
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    keepers = Keepers(paths.root, environment)
-    yield keepers
-    for process in keepers.processes:
-        if process.poll() is None:
-            process.kill()
-        process.communicate(timeout=30)
 
 
 class TestStart:

@@ -11,7 +11,9 @@ def main(argv: list[str]) -> int:
         return 2
     from rookery.agent import modes
     from rookery.agent.agent import Agent, Gone, Over, ignore_terminal_signals, take_user_umask
+    from rookery.agent.checkpoints import with_own_folder
     from rookery.agent.disk import read_json
+    from rookery.agent.node import settle
     from rookery.agent.tree import stop_attempt
     from rookery.spec.job import Job
     from rookery.spec.paths import NodePaths
@@ -24,7 +26,7 @@ def main(argv: list[str]) -> int:
         return 2
     ignore_terminal_signals()
     take_user_umask()
-    agent = Agent(from_plain(Job, data), paths)
+    agent = Agent(with_own_folder(settle(from_plain(Job, data)), paths.root), paths)
     mode = {"run": modes.run, "watch": modes.watch, "finish": modes.finish}.get(agent.job.mode)
     if mode is None:
         sys.stderr.write(f"mode {agent.job.mode!r} does not exist. Known: run, watch, finish.\n")
@@ -42,6 +44,8 @@ def main(argv: list[str]) -> int:
             below = None if agent.job.container else os.getpid()
             stop_attempt(agent.key, agent.job.cancel_grace_s, below, node=agent.job.node)
         agent.remove_work()
+        if isinstance(reason, Over):  # otherwise what it has to tell stays for a while: its keeper may be found again
+            agent.leave()
         return 3
 
 

@@ -20,17 +20,20 @@ from typing import TYPE_CHECKING, Any, Optional
 
 import rookery
 from rookery.agent.beat import Heart, Sampler
+from rookery.agent.checkpoints import Checkpoints
 from rookery.agent.commands import Listener
 from rookery.agent.disk import read_json, write_json
 from rookery.agent.folders import LogFolders, collect_folder
 from rookery.agent.journals import JournalShipper
 from rookery.agent.keeper import Gone, Keeper
+from rookery.agent.launch_children import Children
 from rookery.agent.logs import LogShipper, Stream
+from rookery.agent.node import node_facts
 from rookery.agent.preempt import Preempt, read_preempt
 from rookery.agent.proc import start_ticks
 from rookery.agent.wake import Wake
 from rookery.agent.watch import Watcher
-from rookery.errors import RookeryError
+from rookery.errors import ConflictError, RookeryError
 from rookery.spec.job import Job
 from rookery.spec.launch import MPI_LOG, Launcher
 from rookery.spec.paths import NodePaths, RankPaths
@@ -57,16 +60,22 @@ class Agent:
         self.cancel_grace_s: Optional[float] = None  # set: somebody asked to stop
         self.preempt: Optional[Preempt] = None  # set: a node of the run is taken away
         self.over: Optional[str] = None
+        self._pulsed = time.monotonic()
+        self.environment_failed = False  # what it was to run in cannot be had on this node
         self.ended = threading.Event()  # `finished` is reported
         self.finish_asked: Optional[tuple[str, Optional[dict[str, Any]]]] = None
         self.keeper = Keeper(job, paths.job, self.say)
         self.watcher = Watcher()
         self.logs = LogShipper(self.keeper, self.watcher, self.warn)
-        self.sampler = Sampler(self.sampled_pids)
+        self.sampler = Sampler(self.sampled_pids, paths.root if "node" in job.extra else "")
         self.heart = Heart(self.keeper, self.sampler, job.heartbeat_s, self.cancel, self.set_over)
         self.listener = Listener(self.keeper, self._command, self.set_over)
         self.journals: Optional[JournalShipper] = None
         self.folders: Optional[LogFolders] = None
+        self.children = Children(job, paths)
+        self.checkpoints = Checkpoints(self)
+        self._log_bases: dict[str, int] = {}
+        self._log_sizes: dict[str, int] = {}
         self.roots: list[int] = []
         self.rank_pids: Callable[[], list[tuple[int, int]]] = list  # (rank, pid) of those that were started
         self.roots_now: Callable[[], list[int]] = lambda: self.roots  # those of ranks in containers come later
@@ -89,6 +98,9 @@ class Agent:
             "protocol": PROTOCOL,
             "mode": self.job.mode,
         }
+        facts = node_facts(self.job)
+        if facts is not None:
+            body["machine"] = facts.shown
         answer: dict[str, Any] = self.told(lambda: self.keeper.call("POST", "hello", body=body))
         sizes = {str(k): int(v) for k, v in (answer.get("logs") or {}).items()}
         # A retry continues the logs of the try before: where ours begin is decided once and kept for mode
@@ -104,18 +116,36 @@ class Agent:
     def _make_shippers(self, answer: dict[str, Any], sizes: dict[str, int], bases: dict[str, int]) -> None:
         ranks = self.rank_paths()
         self.journals = JournalShipper(self.keeper, self.job.run_id, ranks, answer.get("journals") or {}, self.warn)
+        self._log_bases, self._log_sizes = bases, sizes
         self.folders = LogFolders(
-            self.job.work, self.job.watch_folders, self.logs, self.watcher, bases, sizes, self.warn
+            self.job.work, self.job.watch_folders, self.logs, self.watcher, bases, sizes, self.warn, self.job.node
         )
-        for rank in self.job.ranks:
-            if rank.log_name:
-                base = bases.get(rank.log_name, 0)
-                offset = max(0, sizes.get(rank.log_name, 0) - base)
-                self.logs.add(Stream(rank.log_name, self.paths.rank(rank.rank).log, base, offset))
         if self.job.launch is not None and self.job.launch.launcher == Launcher.MPI and self.job.node == 0:
-            base = bases.get(MPI_LOG, 0)
-            self.logs.add(Stream(MPI_LOG, self.paths.mpi_log, base, max(0, sizes.get(MPI_LOG, 0) - base)))
-        self.logs.discover = self.folders.discover
+            self.logs.add(self._stream(MPI_LOG, self.paths.mpi_log))
+        self.logs.discover = self._discover_logs
+
+    def add_rank_logs(self) -> None:
+        """Ship what the ranks write from now on; called when it is known what their logs are called."""
+        for rank in self.job.ranks:
+            name = self.children.node_log_name(rank.log_name)
+            if name:
+                self.logs.add(self._stream(name, self.paths.rank(rank.rank).log))
+
+    def _discover_logs(self) -> None:
+        assert self.folders is not None
+        self.folders.discover()
+        if self.children.is_on:
+            self.watcher.add(self.children.folder)
+            for _rank, name, path in self.children.logs():
+                self.logs.add(self._stream(name, path))
+
+    def ship_file(self, name: str, path: str) -> None:
+        """Ship what a file holds by now as a log of the run; only before the threads are started."""
+        self.logs.ship_now(self.logs.streams.get(name) or self._stream(name, path))
+
+    def _stream(self, name: str, path: str) -> Stream:
+        base = self._log_bases.get(name, 0)
+        return Stream(name, path, base, max(0, self._log_sizes.get(name, 0) - base))
 
     def _listen(self) -> None:
         """Before agent.json is there: whoever reads it may connect at once."""
@@ -131,6 +161,7 @@ class Agent:
     def ship(self) -> None:
         """Start the threads that ship."""
         assert self.journals is not None
+        self.add_rank_logs()
         self.logs.start()
         self.journals.start()
 
@@ -151,6 +182,25 @@ class Agent:
         if self.cancel_grace_s is None:
             self.cancel_grace_s = self.job.cancel_grace_s if grace_s is None else grace_s
             self.wake.set()
+
+    def pulse(self) -> None:
+        """A beat from the main thread while the ranks have not started and there is no thread that beats. Hears of a cancel.
+
+        Raises:
+            Over: the attempt is over.
+        """
+        if time.monotonic() - self._pulsed < self.job.heartbeat_s:
+            return
+        self._pulsed = time.monotonic()
+        path, body = self.keeper.base + "beat", {"samples": [], "state": "running"}
+        try:
+            answer = self.keeper.once(lambda client: client.request("POST", path, body=body))
+        except ConflictError as error:
+            raise Over(str(error)) from error
+        except RookeryError:
+            return  # it is away: we go on
+        if answer.get("cancel"):
+            self.cancel(answer.get("grace_s"))
 
     def set_over(self, why: str) -> None:
         self.over = why
@@ -207,6 +257,7 @@ class Agent:
             write_json(self.paths.outcome, outcome, sync=True)
         self.heart.state = "finalizing"
         self.told(lambda: self.keeper.call("POST", "outcome", body=outcome))
+        self.checkpoints.finish(outcome.get("result") != "completed")
         self.ship_rest()
         self.before_end()
         self.told(lambda: self.keeper.call("POST", "finished", body={"warnings": self.warnings}))
@@ -216,6 +267,14 @@ class Agent:
         self.remove_work()
         if self.relay is not None:
             self.relay.settle()
+        self.leave()
+
+    def leave(self) -> None:
+        """The last thing: on another machine nobody else clears up."""
+        if "node" in self.job.extra:
+            from rookery.agent.node_home import leave_node
+
+            leave_node(self)
 
     def ship_rest(self) -> None:
         assert self.journals is not None

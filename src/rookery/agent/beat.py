@@ -23,8 +23,9 @@ MAX_KEPT = 2000
 class Sampler:
     """Looks at the tree below a process. `peak_bytes` is the most memory it was ever seen to use."""
 
-    def __init__(self, roots: Callable[[], list[int]]) -> None:
+    def __init__(self, roots: Callable[[], list[int]], disk: str = "") -> None:
         self._roots = roots
+        self._disk = disk  # a folder whose file system is told of; empty: none is
         self._before: dict[int, int] = {}
         self._when = time.monotonic()
         self._smi = shutil.which("nvidia-smi")
@@ -55,6 +56,20 @@ class Sampler:
             "cpu_percent": round(percent, 1),
             "memory_bytes": memory,
             "gpus": self.last_gpus,
+            **self._disk_use(),
+        }
+
+    def _disk_use(self) -> dict[str, int]:
+        """Of the whole file system: what a run has written itself would take a walk over its files."""
+        if not self._disk:
+            return {}
+        try:
+            found = os.statvfs(self._disk)
+        except OSError:
+            return {}
+        return {
+            "disk_free_bytes": found.f_bavail * found.f_frsize,
+            "disk_used_bytes": (found.f_blocks - found.f_bfree) * found.f_frsize,
         }
 
     def _gpus(self) -> list[dict[str, Any]]:

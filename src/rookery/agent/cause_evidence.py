@@ -13,6 +13,7 @@ from typing import Optional
 from rookery.agent.cause_first import Process
 from rookery.agent.disk import read_json
 from rookery.agent.logs import tail
+from rookery.agent.proc import zombie_status
 
 __all__ = ["Deaths", "read_processes"]
 
@@ -21,37 +22,59 @@ _HEAD = re.compile(r" rank (\w+) local_rank \w+ parent (\d+)")
 LOOK_S = 0.2
 
 
-def read_processes(folder: str, gone: Optional[Mapping[int, float]] = None) -> list[Process]:
-    """Every Python process that the recorder of one rank knows of, from its errors folder."""
+def read_processes(
+    folder: str, gone: Optional[Mapping[int, float]] = None, statuses: Optional[Mapping[int, int]] = None
+) -> list[Process]:
+    """Every Python process that the recorder of one rank knows of, from its errors folder.
+
+    Args:
+        gone: when processes were seen to be dead.
+        statuses: how processes ended, as waitpid tells it; what their own parents noted counts before.
+    """
     try:
         names = os.listdir(folder)
     except OSError:
         return []
     pids = {int(name.split(".", 1)[0]) for name in names if name.split(".", 1)[0].isdigit()}
-    return [_process(folder, pid, (gone or {}).get(pid)) for pid in sorted(pids)]
+    notes = {pid: _NOTE.findall(tail(os.path.join(folder, f"{pid}.dump"))) for pid in pids}
+    ends, seen = dict(statuses or {}), dict(gone or {})
+    for when, _who, word, rest in (note for found in notes.values() for note in found):
+        child, _, status = rest.strip().partition(" ")
+        if word == "reaped" and child.isdigit() and status.isdigit():
+            ends[int(child)] = int(status)
+            seen[int(child)] = min(float(when), seen.get(int(child), float("inf")))
+    return [_process(folder, pid, notes[pid], seen.get(pid), ends.get(pid)) for pid in sorted(pids)]
 
 
-def _process(folder: str, pid: int, gone: Optional[float]) -> Process:
+def _process(
+    folder: str, pid: int, notes: list[tuple[str, str, str, str]], gone: Optional[float], status: Optional[int]
+) -> Process:
     record = read_json(os.path.join(folder, f"{pid}.json"))
     path = os.path.join(folder, f"{pid}.stack")
     stack = tail(path)
-    rank = exit_code = None
+    rank = exit_code = main = ended_by = None
     parent = 0
-    exit_time, left, forked = 0.0, False, False
-    for when, who, word, rest in _NOTE.findall(tail(os.path.join(folder, f"{pid}.dump"))):
+    started, exit_time, left, forked = 0.0, 0.0, False, False
+    for when, who, word, rest in notes:
         if int(who) != pid:
             continue
         if word in ("started", "forked"):
             found = _HEAD.search(rest)
             rank = int(found.group(1)) if found and found.group(1).isdigit() else None
             parent = int(found.group(2)) if found else 0
-            forked = word == "forked"
+            forked, started = word == "forked", float(when)
+        elif word == "main":
+            rank = main = int(rest)
         elif word == "exit":
             exit_code, exit_time = int(rest), float(when)
         elif word == "end":
             left = True
     if record and isinstance(record.get("rank"), int):
         rank = record["rank"]  # set after its start, by a script that gives ranks itself
+    if status is not None and os.WIFSIGNALED(status):
+        ended_by = os.WTERMSIG(status)
+    elif status is not None:
+        exit_code, exit_time = os.WEXITSTATUS(status), exit_time or gone or 0.0
     return Process(
         pid,
         rank,
@@ -64,6 +87,9 @@ def _process(folder: str, pid: int, gone: Optional[float]) -> Process:
         forked,
         gone,
         parent,
+        main,
+        started,
+        ended_by,
     )
 
 
@@ -83,6 +109,7 @@ class Deaths:
         self._known: set[int] = set()
         self._open: dict[int, int] = {}  # pidfd → pid
         self.gone: dict[int, float] = {}
+        self.statuses: dict[int, int] = {}  # of those that were seen before their parent had waited for them
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="deaths", daemon=True)
 
@@ -101,7 +128,11 @@ class Deaths:
                 self._stopped.wait(LOOK_S)
                 continue
             for fd, _event in poll.poll(LOOK_S * 1000):
-                self.gone.setdefault(self._open[fd], time.time())
+                pid = self._open[fd]
+                self.gone.setdefault(pid, time.time())
+                status = zombie_status(pid)
+                if status:
+                    self.statuses[pid] = status
                 poll.unregister(fd)
                 os.close(fd)
                 del self._open[fd]

@@ -51,6 +51,9 @@ class Process:
     forked: bool = False
     gone_time: Optional[float] = None  # when it was seen to be dead
     parent: int = 0
+    main: Optional[int] = None  # it is this rank, started by a launcher; None: anything else
+    started: float = 0.0
+    signal: Optional[int] = None  # that ended it, as its parent was told
 
     @property
     def time(self) -> float:

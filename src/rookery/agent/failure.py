@@ -81,6 +81,11 @@ class Witness:
                 return cause, one.end
         return cause, ends.get(cause.rank or 0, evidence[0].end)
 
+    @property
+    def statuses(self) -> dict[int, int]:
+        """How processes ended that are not ours to wait for, as far as anybody saw it."""
+        return {**(self._deaths.statuses if self._deaths is not None else {}), **self._ranks.adopted}
+
     def _ended_well(self) -> list[int]:
         """Ranks that came to their end by themselves before anything was stopped, a launcher's children too."""
         found = [end.rank for end in self._ranks.ends if end.ok and self._seen.get(end.rank, 0.0) <= self.stopped_at]
@@ -109,9 +114,9 @@ class Witness:
     def _of(self, end: RankEnd, oom: bool) -> Evidence:
         agent = self._agent
         paths = agent.paths.rank(end.rank)
-        names = {rank.rank: rank.log_name for rank in agent.job.ranks}
+        names = {rank.rank: agent.children.node_log_name(rank.log_name) for rank in agent.job.ranks}
         log = tail(paths.log)
-        processes = read_processes(paths.errors, self._deaths.gone if self._deaths else None)
+        processes = read_processes(paths.errors, self._deaths.gone if self._deaths else None, self.statuses)
         if end.signal is not None:  # what its helpers did before does not matter
             processes = [p for p in processes if p.pid == end.pid]
         first = first_process(processes, end.pid, self.stopped_at)
@@ -133,7 +138,11 @@ class Witness:
         )
         if first is None or first.pid == end.pid:
             return evidence
-        return _of_child(evidence, first, _launcher_said(processes, log))
+        child = _of_child(evidence, first, _launcher_said(processes, log))
+        own_log = agent.children.log_of(child.end.rank)
+        if own_log is None:
+            return child
+        return replace(child, log_name=own_log[0], tail=tail(own_log[1]), shared_log=False)
 
 
 def _launcher_said(processes: list[Process], log: str) -> Optional[Reported]:
@@ -147,8 +156,10 @@ def _launcher_said(processes: list[Process], log: str) -> Optional[Reported]:
 def _of_child(e: Evidence, child: Process, said: Optional[Reported]) -> Evidence:
     """The evidence of a launcher's child: its own rank, and how it ended as far as anybody knows."""
     end = RankEnd(e.end.rank if child.rank is None else child.rank, child.pid, exit_code=e.end.exit_code)
+    if child.signal is not None:
+        return replace(e, end=replace(end, exit_code=None, signal=child.signal))
     if child.record is not None:
-        return replace(e, end=replace(end, exit_code=1))
+        return replace(e, end=replace(end, exit_code=child.exit_code or 1))
     crash = re.search(r"Fatal Python error: (.*)", child.stack)
     number = next((n for words, n in _CRASHES.items() if crash and crash.group(1).startswith(words)), None)
     if said is not None and said.pid == child.pid:

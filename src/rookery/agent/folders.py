@@ -58,7 +58,11 @@ def store_file(keeper: Keeper, run_id: str, name: str, file: str, warn: Callable
 
 
 class LogFolders:
-    """Finds the files below the watched folders and gives them to the log shipper as `logs/<path>`."""
+    """Finds the files below the watched folders and gives them to the log shipper as `logs/<path>`.
+
+    Those of node 1 and above are called `logs/node-1/<path>`: nodes have working folders of their own, and a script writes
+    the same names on each.
+    """
 
     def __init__(
         self,
@@ -69,7 +73,9 @@ class LogFolders:
         bases: dict[str, int],
         sizes: dict[str, int],
         warn: Callable[[str], None],
+        node: int = 0,
     ) -> None:
+        self._below = f"node-{node}/" if node else ""
         self._work, self._folders, self._shipper, self._watcher = work, folders, shipper, watcher
         self._bases, self._sizes, self._warn = bases, sizes, warn
         self._warned: set[str] = set()
@@ -84,7 +90,7 @@ class LogFolders:
                 self._watcher.add(here)
                 folders.sort()
             for relative, full in _files(root, folder, self._warn_once):
-                self._add(f"{folder}/{relative}", full)
+                self._add(f"{folder}/{self._below}{relative}", full)
 
     def store_rewritten(self, keeper: Keeper, run_id: str) -> None:
         """Files that were written anew, not appended to, are stored whole."""

@@ -4,18 +4,21 @@ where that can be done."""
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, Optional, TypeVar
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any, Optional, TypeVar
 
 from rookery.agent.disk import read_json
 from rookery.agent.tree import STARTED_BY
 from rookery.errors import KeeperUnavailableError, RookeryError
 from rookery.spec.job import Job
-from rookery.worker.http import HttpClient, quote_path, tcp_connector, unix_connector
+from rookery.worker.http import HttpClient, quote_path, tcp_connector, unix_connector, url_connector
+
+if TYPE_CHECKING:
+    from rookery.agent.spool import SpoolFolder  # imported where it is used: most agents reach their keeper otherwise
 
 __all__ = ["Gone", "Keeper"]
 
@@ -23,6 +26,8 @@ FIRST_PAUSE_S = 0.05
 LAST_PAUSE_S = 2.0
 START_AFTER_S = 2.0
 START_AGAIN_S = 20.0
+GIVE_UP_S = 7 * 86400.0  # on another machine, which nobody looks after once its keeper is gone for good
+DIAL_S = 10.0  # for one address; another may answer
 # The keeper is away, failed inside, or its disk is full: all of them may pass.
 RETRIED = ("keeper_unavailable", "service", "error", "storage")
 T = TypeVar("T")
@@ -48,6 +53,9 @@ class Keeper:
         self._lock = threading.Lock()
         self._client: Optional[HttpClient] = None
         self._last_start = 0.0
+        self._answered = ""
+        self._said = ""
+        self._spool = _spool_folder(job.keeper.spool) if job.keeper.spool else None
         self._stopped = threading.Event()
         self.base = f"/agent/{quote_path(job.run_id)}/{job.attempt}/{job.node}/"
 
@@ -96,6 +104,9 @@ class Keeper:
                     raise
                 reason = str(error)
             self.check_alive()
+            if "node" in self._job.extra and time.monotonic() - since >= GIVE_UP_S:
+                self._say(f"no keeper for {GIVE_UP_S / 86400:.0f} days ({reason}): giving up")
+                raise Gone
             if time.monotonic() - since >= START_AFTER_S:
                 self._start(reason)
             self._stopped.wait(pause)
@@ -116,17 +127,43 @@ class Keeper:
 
     def connector(self, timeout: float = 60.0) -> Callable[[], Any]:
         """How to open a connection now; keeper.json is read again, because a new keeper may have another
-        socket."""
+        socket.
+
+        On the keeper's own machine through its socket, elsewhere at one of the addresses for agents, and where
+        there are none through files.
+        """
         address = self._job.keeper
-        endpoint = read_json(address.endpoint_file) if address.endpoint_file else None
-        if endpoint and endpoint.get("socket") and os.path.exists(endpoint["socket"]):
-            return unix_connector(endpoint["socket"], timeout)
-        if endpoint and endpoint.get("port"):
-            return tcp_connector(endpoint.get("host") or "127.0.0.1", endpoint["port"], timeout)
-        if address.url:
-            parts = urlsplit(address.url)
-            return tcp_connector(parts.hostname or "127.0.0.1", parts.port or 80, timeout)
+        endpoint = (read_json(address.endpoint_file) if address.endpoint_file else None) or {}
+        given = [url for url in (address.url, *address.urls) if url]
+        is_far = bool(given or address.spool)
+        if endpoint and (not is_far or endpoint.get("hostname") == socket.gethostname()):
+            if endpoint.get("socket") and os.path.exists(endpoint["socket"]):
+                return unix_connector(endpoint["socket"], timeout)
+            if endpoint.get("port") and not endpoint.get("tls"):
+                return tcp_connector(endpoint.get("host") or "127.0.0.1", endpoint["port"], timeout)
+        if given:
+            urls = list(dict.fromkeys((*given, *_fresh_urls(endpoint))))
+            return lambda: self._dial(urls, timeout)
+        if self._spool is not None:
+            spool = self._spool
+            return lambda: spool.connection(timeout)
         raise KeeperUnavailableError(f"There is no keeper: {address.endpoint_file or 'no address'} cannot be read.")
+
+    def _dial(self, urls: list[str], timeout: float) -> Any:
+        """A connection that stands, at the first of these addresses that answers; the one that did goes first."""
+        problems = []
+        for url in sorted(urls, key=lambda url: url != self._answered):
+            try:
+                connection = url_connector(url, self._job.keeper.certificate, min(timeout, DIAL_S))()
+                connection.connect()
+            except (OSError, ValueError) as error:
+                problems.append(f"{url}: {error}")
+                continue
+            connection.timeout = timeout
+            connection.sock.settimeout(timeout)
+            self._answered = url
+            return connection
+        raise ConnectionError("; ".join(problems))
 
     def _forget(self, client: HttpClient) -> None:
         with self._lock:
@@ -135,6 +172,9 @@ class Keeper:
 
     def _start(self, reason: str) -> None:
         command = self._job.keeper.start_command
+        if not command and reason != self._said:
+            self._said = reason
+            self._say(f"the keeper does not answer; it is tried again and again ({reason})")
         with self._lock:
             if not command or time.monotonic() - self._last_start < START_AGAIN_S:
                 return
@@ -153,3 +193,16 @@ class Keeper:
             )
         except (OSError, subprocess.SubprocessError) as error:
             self._say(f"the keeper could not be started: {error}")
+
+
+def _spool_folder(folder: str) -> SpoolFolder:
+    from rookery.agent.spool import SpoolFolder
+
+    return SpoolFolder(folder)
+
+
+def _fresh_urls(endpoint: dict[str, Any]) -> list[str]:
+    """Where the keeper listens for agents by now, as far as its files are seen here."""
+    agents = endpoint.get("agents")
+    urls = agents.get("urls") if isinstance(agents, dict) else None
+    return [str(url) for url in urls] if isinstance(urls, list) else []

@@ -82,7 +82,11 @@ def with_meeting(agent: Agent, rank: RankJob, meeting: Meeting) -> RankJob:
 
 
 def _start_all(agent: Agent, ranks: Ranks, changed: dict[int, RankJob]) -> None:
+    agent.children.prepare(agent.job.work)
+    more = agent.children.variables()
     for rank in agent.job.ranks:
-        ranks.start(changed.get(rank.rank, rank), agent.paths.rank(rank.rank), agent.job.work)
+        wanted = changed.get(rank.rank, rank)
+        wanted = replace(wanted, variables={**wanted.variables, **more}) if more else wanted
+        ranks.start(wanted, agent.paths.rank(rank.rank), agent.job.work)
         agent.watcher.add(agent.paths.rank(rank.rank).log)
     agent.roots = ranks.pids

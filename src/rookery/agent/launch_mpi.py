@@ -32,6 +32,8 @@ __all__ = ["launch_mpi"]
 
 ASKED_S = 60.0  # how long mpirun may take to ask for a daemon once all nodes have met
 HERE = os.path.dirname(os.path.abspath(__file__))
+# What would make mpirun take itself for a part of another launch: inside an allocation of Slurm it starts its daemons by srun.
+_OF_OTHER_LAUNCHERS = ("OMPI_COMM", "PMIX_", "PMI_", "ORTE_", "SLURM_", "PBS_", "LSB_")
 
 
 def launch_mpi(agent: Agent, ranks: Ranks) -> None:
@@ -47,8 +49,9 @@ def launch_mpi(agent: Agent, ranks: Ranks) -> None:
             "MPI runs in containers are not available: mpirun and its daemons run on the nodes themselves. "
             "Use an environment without a docker image (environment.docker.enabled = False), or PyTorchConfiguration."
         )
-    mpirun = find_mpirun(job.ranks[0].variables.get("PATH", "")) if job.node == 0 else None
     several = launch.node_count > 1
+    own_path = job.ranks[0].variables.get("PATH", "")
+    mpirun = find_mpirun(own_path, several and launch.one_machine) if job.node == 0 else None
     listener = _listen(agent) if several else None
     try:
         host = node_host(job.node, launch.one_machine, own_address(job))
@@ -137,9 +140,7 @@ def _launcher_variables(agent: Agent, name: str) -> dict[str, str]:
     session = os.path.join(_temporary(agent), "m" if name == "mpirun" else "d")
     os.makedirs(session, mode=0o700, exist_ok=True)
     first = job.ranks[0].variables
-    found = {
-        k: v for k, v in os.environ.items() if k not in DROPPED and not k.startswith(("OMPI_COMM", "PMIX_", "ORTE_"))
-    }
+    found = {k: v for k, v in os.environ.items() if k not in DROPPED and not k.startswith(_OF_OTHER_LAUNCHERS)}
     found.update({k: v for k, v in first.items() if k.startswith(("OMPI_MCA_", "PRTE_MCA_"))})
     found.update({k: first[k] for k in ("ROOKERY_ATTEMPT_KEY", "ROOKERY_NODE", "ROOKERY_RUN_ID") if k in first})
     found.update(

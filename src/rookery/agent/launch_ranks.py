@@ -39,6 +39,11 @@ class ForeignRanks:
         """The ranks that run; else whoever is to start them or to see to their end."""
         return sorted(self._alive.values()) or sorted(self.launchers)
 
+    @property
+    def rank_pids(self) -> list[int]:
+        """The ranks that run, and nobody else."""
+        return sorted(self._alive.values())
+
     def read(self) -> list[RankEnd]:
         """The ends that wrappers have told since the last time."""
         while True:

@@ -28,6 +28,10 @@ def meeting_variables(
             if name not in rank.variables and name not in inherited:
                 found[name] = LOOPBACK
     found.update(_batch(job, address, port, nodes))
+    if launch.launcher in (Launcher.PER_PROCESS, Launcher.PER_NODE):
+        # Older samples give it, and $AZ_BATCHAI_TASK_INDEX, to init_process_group themselves.
+        host = f"[{address}]" if ":" in address else address
+        found["AZ_BATCHAI_PYTORCH_INIT_METHOD"] = f"tcp://{host}:{port}"
     if launch.launcher == Launcher.TENSORFLOW:
         found["TF_CONFIG"] = json.dumps(_tf_config(job, rank, nodes))
     return found

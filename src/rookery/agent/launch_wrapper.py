@@ -48,6 +48,8 @@ def main():
     else:
         end["exit_code"] = os.WEXITSTATUS(status)
     tell(node, end)
+    if os.path.exists(what["variables"].get("ROOKERY_STOP_FILE") or ""):
+        return 0  # it was asked to end: mpirun need not stop the others, who may still be saving their work
     return end["exit_code"] if end["signal"] is None else 128 + end["signal"]
 
 
@@ -57,6 +59,7 @@ def variables_of(what, node):
     found.update((k, v) for k, v in os.environ.items() if k.startswith(PASSED_ON))
     if node.get("shared_memory"):  # nodes of one machine would take each other's segments for their own
         found.setdefault("OMPI_MCA_btl_vader_backing_directory", node["shared_memory"])
+        found.setdefault("OMPI_MCA_btl_sm_backing_directory", node["shared_memory"])  # its name since Open MPI 5
     return found
 
 

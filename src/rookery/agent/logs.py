@@ -96,6 +96,11 @@ class LogShipper:
             self.streams[stream.name] = stream
             self._watcher.add(stream.path)
 
+    def ship_now(self, stream: Stream) -> None:
+        """From the caller's thread, before `start`: what happens before the ranks has a log too."""
+        self.add(stream)
+        self._ship(self.streams[stream.name])
+
     def start(self) -> None:
         self._thread.start()
 

@@ -15,13 +15,13 @@ from rookery.agent.disk import read_json
 from rookery.agent.failure import Witness
 from rookery.agent.launch import launch
 from rookery.agent.logs import tail
-from rookery.agent.preempt import announce_stop, first_to_tell, preempted_cause
+from rookery.agent.preempt import announce_stop, first_to_tell, let_leave, preempted_cause
 from rookery.agent.proc import is_same_process
 from rookery.agent.process import RankEnd, Ranks, become_subreaper
 from rookery.agent.stall import StallWatch
 from rookery.agent.tree import stop_attempt
 from rookery.agent.words import signal_name
-from rookery.errors import SnapshotError
+from rookery.errors import RookeryError, SnapshotError
 from rookery.spec.cause import Cause, CauseKind
 from rookery.spec.plain import to_plain
 
@@ -63,7 +63,9 @@ def run(agent: Agent) -> None:
     if why not in ("ended", "failed"):
         announce_stop(agent, why)
     if agent.preempt is not None and why == "preempt":
-        grace_s, first = agent.preempt.grace_s, first_to_tell(ranks.pids)
+        grace_s, first = agent.preempt.grace_s, first_to_tell(agent.children.pids() or ranks.pids)
+        if ranks.foreign is not None:
+            grace_s = let_leave(ranks, grace_s)
     elif why in ("cancel", "time", "over", "terminated"):
         grace_s = agent.cancel_grace_s if agent.cancel_grace_s is not None else job.cancel_grace_s
     else:
@@ -77,7 +79,9 @@ def run(agent: Agent) -> None:
     if left:
         agent.warn(f"Processes {', '.join(map(str, left))} could not be stopped.")
     oom = oom_before is not None and (oom_kill_count() or 0) > oom_before
-    agent.end(_outcome(agent, ranks, why, problem, oom, witness, stall.cause))
+    children = agent.children.ends(witness.statuses)
+    outcome = _outcome(agent, ranks, why, problem, oom, witness, stall.cause, children)
+    agent.end({**outcome, "ranks": _as_list(children)} if children else outcome)
 
 
 def watch(agent: Agent) -> None:
@@ -124,10 +128,32 @@ def _start(agent: Agent, ranks: Ranks) -> Optional[str]:
 
     job = agent.job
     try:
-        materialise(agent.keeper, job, agent.warn)
+        materialise(agent.keeper, job, agent.warn, agent.pulse)
     except SnapshotError as error:
         return str(error)
+    if agent.cancel_grace_s is not None:
+        return None  # nothing is started any more
+    if "node" in job.extra:
+        problem = _prepare_node(agent)
+        if problem is not None or agent.cancel_grace_s is not None or agent.wake.terminated:
+            return problem
     return launch(agent, ranks)
+
+
+def _prepare_node(agent: Agent) -> Optional[str]:
+    """What an agent on another machine gets ready first: the run's checkpoints, its environment."""
+    from rookery.agent.environment import EnvironmentProblem, prepare_environment
+
+    try:
+        agent.checkpoints.fetch()
+    except (OSError, RookeryError) as error:
+        return f"What the attempts before have left for node {agent.job.node} could not be fetched: {error}"
+    try:
+        prepare_environment(agent)
+    except EnvironmentProblem as error:
+        agent.environment_failed = True
+        return str(error)
+    return None
 
 
 def _serve(agent: Agent) -> None:
@@ -142,6 +168,7 @@ def _serve(agent: Agent) -> None:
         agent.relay = Relay(agent.socket, agent.keeper, agent, token or agent.job.token)
         agent.relay.start()
     agent.ship()
+    agent.checkpoints.start()
     agent.heart.start()
     agent.listener.start()
 
@@ -159,6 +186,8 @@ def _wait_for_ranks(agent: Agent, ranks: Ranks, started: float, witness: Witness
             return "cancel"
         if agent.over is not None:
             return "over"
+        if agent.wake.terminated and not ranks.pids and not ranks.ends:
+            return "terminated"  # before any had started
         if not ranks.pids and witness.wait_s is None:
             return "ended"
         if agent.wake.terminated:
@@ -172,14 +201,23 @@ def _wait_for_ranks(agent: Agent, ranks: Ranks, started: float, witness: Witness
 
 
 def _outcome(
-    agent: Agent, ranks: Ranks, why: str, problem: Optional[str], oom: bool, witness: Witness, stalled: Optional[Cause]
+    agent: Agent,
+    ranks: Ranks,
+    why: str,
+    problem: Optional[str],
+    oom: bool,
+    witness: Witness,
+    stalled: Optional[Cause],
+    children: list[RankEnd],
 ) -> dict[str, Any]:
     job = agent.job
     if problem is not None:
-        cause = Cause(CauseKind.SYSTEM_ERROR, problem, job.attempt, job.node, advice=("Submit the run again.",))
+        kind = CauseKind.ENVIRONMENT if agent.environment_failed else CauseKind.SYSTEM_ERROR
+        advice = "Correct the environment and submit again." if agent.environment_failed else "Submit the run again."
+        cause = Cause(kind, problem, job.attempt, job.node, advice=(advice,), time=time.time())
         return _as_outcome("failed", cause, ranks.ends)
     if agent.preempt is not None and why == "preempt":
-        taken = preempted_cause(agent, agent.preempt, ranks.ends)
+        taken = preempted_cause(agent, agent.preempt, ranks.ends, children)
         return _as_outcome("lost" if taken else "completed", taken, ranks.ends)
     found = witness.first_cause(oom)
     if why in ("cancel", "over"):
@@ -195,8 +233,10 @@ def _outcome(
         )
         return _as_outcome("lost", explain_lost(text, job.attempt, job.node), ranks.ends)
     if why == "time":
-        log = tail(agent.paths.rank(first.rank).log) if first else ""
-        cause = explain_time_limit(job.max_duration_s or 0, job.attempt, job.node, log, first.log_name if first else "")
+        name, path = agent.children.log_of(None) or (
+            (agent.children.node_log_name(first.log_name), agent.paths.rank(first.rank).log) if first else ("", "")
+        )
+        cause = explain_time_limit(job.max_duration_s or 0, job.attempt, job.node, tail(path), name)
         return _as_outcome("failed", cause, ranks.ends)
     if found is None:
         return _as_outcome("completed", None, ranks.ends)
@@ -273,13 +313,13 @@ def _as_outcome(
         "exit_code": shown.exit_code if shown else None,
         "signal": signal_name(shown.signal) if shown and shown.signal is not None else None,
         "cause": to_plain(cause) if cause else None,
-        "ranks": [
-            {
-                "rank": e.rank,
-                "exit_code": e.exit_code,
-                "signal": signal_name(e.signal) if e.signal is not None else None,
-            }
-            for e in sorted(ends, key=lambda e: e.rank)
-        ],
+        "ranks": _as_list(ends),
         "ended": time.time(),
     }
+
+
+def _as_list(ends: list[RankEnd]) -> list[dict[str, Any]]:
+    return [
+        {"rank": e.rank, "exit_code": e.exit_code, "signal": signal_name(e.signal) if e.signal is not None else None}
+        for e in sorted(ends, key=lambda e: e.rank)
+    ]

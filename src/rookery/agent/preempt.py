@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Optional
 
@@ -10,12 +13,12 @@ from rookery.agent.proc import Stat, all_stats
 from rookery.spec.cause import Cause, CauseKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from rookery.agent.agent import Agent
-    from rookery.agent.process import RankEnd
+    from rookery.agent.process import RankEnd, Ranks
 
-__all__ = ["Preempt", "announce_stop", "first_to_tell", "preempted_cause", "read_preempt"]
+__all__ = ["Preempt", "announce_stop", "first_to_tell", "let_leave", "preempted_cause", "read_preempt"]
 
 RESUME_EXIT_CODE = 85  # worker/stopping.py
 _SHELLS = ("sh", "bash", "dash", "ash", "zsh")
@@ -66,12 +69,37 @@ def first_to_tell(ranks: Iterable[int]) -> set[int]:
     return found
 
 
-def preempted_cause(agent: Agent, preempt: Preempt, ends: list[RankEnd]) -> Optional[Cause]:
-    """Why the node counts as lost; None when its ranks had completed before they were stopped."""
+def let_leave(ranks: Ranks, grace_s: float) -> float:
+    """MPI: tell the ranks, and leave mpirun and its daemons alone until they go by themselves. Whoever of them went first would take
+    the ranks of all nodes along, though one may still be saving for all. Returns what is left of the grace."""
+    assert ranks.foreign is not None
+    deadline = time.monotonic() + grace_s
+    told: set[int] = set()
+    while ranks.foreign.launchers and time.monotonic() < deadline:
+        for pid in first_to_tell(set(ranks.foreign.rank_pids) - told):
+            told.add(pid)
+            _terminate(pid)
+        time.sleep(0.02)
+        ranks.reap()
+    return max(0.0, deadline - time.monotonic())
+
+
+def preempted_cause(
+    agent: Agent, preempt: Preempt, ends: list[RankEnd], children: Sequence[RankEnd] = ()
+) -> Optional[Cause]:
+    """Why the node counts as lost; None when its ranks had completed before they were stopped.
+
+    Args:
+        children: the ranks that a launcher had started, where there is one.
+    """
     if ends and len(ends) == len(agent.job.ranks) and all(end.ok for end in ends):
         return None
-    saved = sum(1 for end in ends if end.exit_code == RESUME_EXIT_CODE)
-    how = f" {saved} of {len(agent.job.ranks)} ranks saved their work and asked to be resumed." if saved else ""
+    saved = sum(1 for end in children or ends if end.exit_code == RESUME_EXIT_CODE)
+    how = (
+        f" {saved} of {len(children) or len(agent.job.ranks)} ranks saved their work and asked to be resumed."
+        if saved
+        else ""
+    )
     return Cause(
         CauseKind.PREEMPTED,
         f"Node '{preempt.name}' was preempted.{how}",
@@ -79,6 +107,13 @@ def preempted_cause(agent: Agent, preempt: Preempt, ends: list[RankEnd]) -> Opti
         preempt.node,
         advice=(_ADVICE,),
     )
+
+
+def _terminate(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGTERM)
+    except ProcessLookupError:
+        pass
 
 
 def _name(stat: Stat) -> str:

@@ -5,7 +5,16 @@ from __future__ import annotations
 import os
 from typing import Optional
 
-__all__ = ["Stat", "all_stats", "command_line", "environ_has", "is_same_process", "read_stat", "start_ticks"]
+__all__ = [
+    "Stat",
+    "all_stats",
+    "command_line",
+    "environ_has",
+    "is_same_process",
+    "read_stat",
+    "start_ticks",
+    "zombie_status",
+]
 
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
@@ -63,6 +72,16 @@ def command_line(pid: int) -> list[str]:
             return f.readall().decode("utf-8", "surrogateescape").split("\0")[:-1]
     except OSError:
         return []
+
+
+def zombie_status(pid: int) -> int:
+    """How a process ended that nobody has waited for yet, as waitpid will tell it; 0 also when that cannot be seen."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb", buffering=0) as f:
+            fields = f.read(4096).rsplit(b")", 1)[1].split()
+        return int(fields[49]) if fields[0] == b"Z" else 0
+    except (OSError, ValueError, IndexError):
+        return 0
 
 
 def environ_has(pid: int, assignment: bytes) -> bool:

@@ -26,13 +26,22 @@ from rookery.spec.paths import RankPaths
 if TYPE_CHECKING:
     from rookery.agent.launch_ranks import ForeignRanks
 
-__all__ = ["RankEnd", "Ranks", "become_subreaper", "expand"]
+__all__ = ["RankEnd", "Ranks", "become_subreaper", "die_with_parent", "expand"]
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 _NAME = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
 # Variables of our own processes that mean nothing, or harm, in the user's.
-DROPPED = ("PYTHONDONTWRITEBYTECODE", STARTED_BY, "ROOKERY_AZUREML_SAID")
+DROPPED = (
+    "PYTHONDONTWRITEBYTECODE",
+    STARTED_BY,
+    "ROOKERY_AZUREML_SAID",
+    # A keeper that was started from inside a rank has these of that rank.
+    "ROOKERY_LAUNCHED_DIR",
+    "ROOKERY_NODE_LOG",
+    "ROOKERY_RANK_MAIN",
+    "TORCHELASTIC_RUN_ID",
+)
 
 
 @dataclass(frozen=True)
@@ -55,6 +64,11 @@ def become_subreaper() -> None:
     _libc().prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
+def die_with_parent() -> Callable[[], None]:
+    """For a child of the main thread that is not a rank: it does not outlive the agent."""
+    return _in_child("", (), os.getpid())
+
+
 def expand(text: str, variables: Mapping[str, str]) -> str:
     """`$NAME` and `${NAME}` for the names that exist; others stay as they are."""
     return _NAME.sub(lambda m: variables.get(m.group(1) or m.group(2), m.group(0)), text)
@@ -67,6 +81,9 @@ class Ranks:
         self._enclosure = enclosure
         self._alive: dict[int, tuple[int, subprocess.Popen[bytes]]] = {}
         self.ends: list[RankEnd] = []  # in the order in which they ended
+        self.adopted: dict[
+            int, int
+        ] = {}  # pid → status of processes whose parents, a launcher perhaps, had gone before
         self.started: list[tuple[int, int]] = []  # (rank, pid)
         self.foreign: Optional[ForeignRanks] = None  # those that mpirun starts
         self.last_words: Callable[[], str] = lambda: ""  # of a launcher that failed
@@ -147,6 +164,7 @@ class Ranks:
             if self.foreign is not None and pid in self.foreign.launchers:
                 ended += self.foreign.launcher_died(pid, status, self.last_words())
             if pid not in self._alive:
+                self.adopted[pid] = status
                 continue
             rank, process = self._alive.pop(pid)
             if os.WIFSIGNALED(status):

@@ -73,7 +73,8 @@ class StallWatch:
             for rank, group in _by_rank(dumps, job.rank).items():
                 text = "\n".join(f"{dump.title()}\n{dump.text}" for dump in group)
                 main = next((d.text for d in group if d.text), "")
-                found[rank] = RankStack(rank, main, job.log_name)
+                own = self._agent.children.log_of(rank)
+                found[rank] = RankStack(rank, main, own[0] if own else job.log_name)
                 self._ship(rank, paths.stacks(rank), text or "This rank gave no Python stack.\n")
         stacks = [found[rank] for rank in sorted(found)]
         self.cause = explain_stall(stacks, self.still_s, self._agent.job.attempt, self._agent.job.node)
@@ -136,7 +137,7 @@ class StallWatch:
 
     def _written(self, rank: int) -> int:
         paths = self._agent.paths.rank(rank)
-        total = _size(paths.log)
+        total = _size(paths.log) + self._agent.children.written_bytes()
         try:
             total += sum(_size(entry.path) for entry in os.scandir(paths.journal))
         except OSError:

@@ -37,7 +37,8 @@ def complete_compute(ctx: Context, incomplete: str) -> Offers:
     def ask(client: Any) -> Offers:
         answer = client.request("GET", "/compute")
         found = answer["compute"] if isinstance(answer, dict) else answer
-        return [(c["name"], clean(c["spec"].get("vm_size", "") if c.get("spec") else "")) for c in found]
+        specs = ((c["name"], c.get("spec") or {}) for c in found)
+        return [(name, clean(spec.get("vm_size") or spec.get("engine", ""))) for name, spec in specs]
 
     return _offers(ctx, incomplete, ask)
 

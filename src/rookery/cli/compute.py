@@ -6,23 +6,26 @@ from typing import Annotated, Any, Optional
 
 import typer
 
-from rookery.cli import session
+from rookery.cli import attach, session
 from rookery.cli.complete import complete_compute
 from rookery.cli.fields import field
 from rookery.cli.pairs import parse_pairs
+from rookery.cli.reach import check_target, print_checks
 from rookery.cli.session import AsJson, InWorkspace
 from rookery.cli.table import Column, print_table
 from rookery.cli.terminal import clean, next_step, paint, print_json, say
-from rookery.cli.words import age, duration, local_time
+from rookery.cli.words import age, duration, local_time, size
+from rookery.errors import UserError
 from rookery.worker.http import quote_path
 
 __all__ = ["app"]
 
 app = typer.Typer(
-    help="Compute targets: list, create, show, update, delete, nodes, preempt.",
+    help="Compute targets: list, create, attach, show, nodes, check, update, delete, detach, preempt.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
+app.add_typer(attach.app, name="attach")
 Name = Annotated[
     str, typer.Argument(metavar="NAME", help="The compute target's name.", autocompletion=complete_compute)
 ]
@@ -47,6 +50,7 @@ def list_compute(json: AsJson = False, workspace: InWorkspace = None) -> None:
         return
     columns = (
         Column("NAME"),
+        Column("ENGINE", rank=2),
         Column("STATE", rank=2),
         Column("NODES", rank=1, right=True),
         Column("MIN-MAX", rank=3),
@@ -152,6 +156,33 @@ def delete_compute(name: Name, json: AsJson = False, workspace: InWorkspace = No
         next_step("rookery compute list")
 
 
+@app.command("detach")
+def detach_compute(name: Name, json: AsJson = False, workspace: InWorkspace = None) -> None:
+    """Forgets an attached target that no run uses; its machines are left alone."""
+    spec = session.client().request("GET", _path(name))["spec"] or {}
+    if not _is_attached(spec):
+        raise UserError(f"'{name}' was created, not attached. Remove it with `rookery compute delete {name}`.")
+    session.client().request("DELETE", _path(name))
+    if session.current().json:
+        print_json({"detached": name})
+    else:
+        say(f"Detached compute target {name}")
+        next_step("rookery compute list")
+
+
+@app.command("check")
+def check_compute(name: Name, json: AsJson = False, workspace: InWorkspace = None) -> int:
+    """Tries a target from end to end: its engine, a node of it, the way back from there. Exits with 1 when one is broken."""
+    checks = check_target(name)
+    if session.current().json:
+        print_json({"ok": all(c["ok"] for c in checks), "checks": checks})
+        return 0 if all(c["ok"] for c in checks) else 1
+    is_well = print_checks(checks)
+    if is_well:
+        next_step(f"rookery run --compute {name} SCRIPT")
+    return 0 if is_well else 1
+
+
 @app.command("nodes")
 def list_nodes(name: Name, json: AsJson = False, workspace: InWorkspace = None) -> None:
     """Lists a compute target's nodes and what they run."""
@@ -169,18 +200,22 @@ def list_nodes(name: Name, json: AsJson = False, workspace: InWorkspace = None) 
         Column("RUN", rank=1),
         Column("CPUS", rank=3, right=True),
         Column("GPUS", rank=3, right=True),
+        Column("MEMORY", rank=5, right=True),
         Column("SINCE", rank=2),
         Column("ADDRESS", rank=4),
+        Column("", rank=6, shrinks=True),
     )
     rows = [
         (
             n["id"],
             n["state"],
-            n["run_id"] or "",
-            _count(n["cpus"]),
-            _count(n["gpus"]),
-            age(n["since_utc"]),
+            ", ".join(run["run_id"] for run in n.get("runs") or ()) or n["run_id"] or "",
+            _share(n, "cpus"),
+            _share(n, "gpus"),
+            size(n["memory_bytes"]) if n.get("memory_bytes") else "",
+            age(n["since_utc"]) if n["since_utc"] else "",
             n["address"] or "",
+            n.get("detail") or "",
         )
         for n in nodes
     ]
@@ -230,9 +265,28 @@ def _count(value: Any) -> str:
     return "" if value is None else str(len(value) if isinstance(value, list) else value)
 
 
+def _share(node: dict[str, Any], kind: str) -> str:
+    """How many it has, and of other machines how many of them are free: 2/8."""
+    total, free = node.get(f"num_{kind}"), node.get(f"free_{kind}")
+    if total is None:
+        return _count(node[kind])
+    return str(total) if free is None else f"{free}/{total}"
+
+
+def _is_attached(spec: dict[str, Any]) -> bool:
+    return spec.get("engine", "embedded") != "embedded"
+
+
+def _limits(spec: dict[str, Any]) -> str:
+    most = spec.get("max_nodes", 1)
+    if _is_attached(spec):
+        return f"0-{most}" if most else "all"
+    return f"{spec.get('min_nodes', 0)}-{most}"
+
+
 def _row(compute: dict[str, Any]) -> list[Any]:
     spec = compute["spec"] or {}
-    limits = f"{spec.get('min_nodes', 0)}-{spec.get('max_nodes', 1)}" if compute["kind"] == "cluster" else ""
+    limits = _limits(spec) if compute["kind"] == "cluster" else ""
     state = (
         compute["provisioning_state"]
         if compute["allocation_state"] in (None, "", "Steady")
@@ -240,6 +294,7 @@ def _row(compute: dict[str, Any]) -> list[Any]:
     )
     return [
         compute["name"],
+        spec.get("engine") or "embedded",
         state or "",
         _count(compute["current_nodes"]),
         limits,
@@ -262,24 +317,44 @@ def _print(compute: dict[str, Any], then: str) -> None:
         "node states",
         ", ".join(f"{count} {state}" for state, count in (compute["node_states"] or {}).items() if count),
     )
-    if compute["kind"] == "cluster":
+    if compute.get("problem"):
+        field("problem", compute["problem"])
+    if _is_attached(spec):
+        _print_attached(spec)
+    elif compute["kind"] == "cluster":
         field(
             "limits",
             f"{spec['min_nodes']} to {spec['max_nodes']} nodes, idle ones leave after "
             f"{duration(spec['idle_seconds_before_scaledown'])}",
         )
         field("size", f"{spec['vm_size'] or 'this machine'}, {spec['vm_priority']}")
-        field(
-            "per node",
-            ", ".join(
-                f"{spec[key]} {word}"
-                for key, word in (("cpus_per_node", "CPUs"), ("gpus_per_node", "GPUs"))
-                if spec.get(key) is not None
-            ),
-        )
+        _print_per_node(spec)
     field("runs", f"{compute['running_runs']} running, {compute['queued_runs']} queued")
     field("created", local_time(compute["created_utc"]))
     field("tags", ", ".join(f"{k}={v}" for k, v in (spec.get("tags") or {}).items()))
     for warning in compute["warnings"]:
         say(paint("warning: ", "yellow") + clean(warning))
     next_step(then)
+
+
+def _print_attached(spec: dict[str, Any]) -> None:
+    reach = spec.get("reach") or {}
+    field("engine", spec["engine"])
+    options = ((key, value) for key, value in (spec.get("options") or {}).items() if value not in (None, "", [], {}))
+    field("options", ", ".join(f"{key}={_text(value)}" for key, value in options))
+    field("limits", f"{spec['max_nodes']} nodes at most" if spec["max_nodes"] else "as many nodes as there are")
+    _print_per_node(spec)
+    field("keeper at", reach.get("keeper_url"))
+    words: dict[Any, str] = {True: "shared with the nodes", False: "sent to the nodes"}
+    shared = words.get(reach.get("shared_files"), "")
+    field("files", ", ".join(word for word in (shared, reach.get("transport")) if word))
+    field("node home", reach.get("node_home"))
+
+
+def _print_per_node(spec: dict[str, Any]) -> None:
+    kinds = (("cpus_per_node", "CPUs"), ("gpus_per_node", "GPUs"))
+    field("per node", ", ".join(f"{spec[key]} {word}" for key, word in kinds if spec.get(key) is not None))
+
+
+def _text(value: Any) -> str:
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -8,6 +8,8 @@ import typer
 
 from rookery.cli import session
 from rookery.cli.checks import BROKEN, MISSING, OK, Check, examine
+from rookery.cli.complete import complete_compute
+from rookery.cli.compute import check_compute
 from rookery.cli.session import AsJson, InWorkspace
 from rookery.cli.table import cells
 from rookery.cli.terminal import clean, is_terminal, next_step, paint, print_json, say, width
@@ -23,10 +25,21 @@ def doctor(
         Optional[str],
         typer.Option("--python", metavar="PATH", help="The interpreter whose torch to look at. Default: this one."),
     ] = None,
+    compute: Annotated[
+        Optional[str],
+        typer.Option(
+            "--compute",
+            metavar="NAME",
+            help="Try this compute target from end to end instead.",
+            autocompletion=complete_compute,
+        ),
+    ] = None,
     json: AsJson = False,
     workspace: InWorkspace = None,
 ) -> int:
     """Examines this machine and the workspace; exits with 1 when something that Rookery needs is broken."""
+    if compute:
+        return check_compute(compute)
     checks = examine(python)
     is_well = all(check.state != BROKEN for check in checks)
     if session.current().json:

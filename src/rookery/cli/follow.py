@@ -7,6 +7,7 @@ import io
 from collections.abc import Callable
 from typing import Any, Optional
 
+from rookery.spec.launch import launcher_log_name
 from rookery.spec.logs import BUILD_LOG, DRIVER_LOG, driver_log_name
 
 __all__ = ["LogReader", "follow", "is_main_log", "main_log"]
@@ -14,6 +15,7 @@ __all__ = ["LogReader", "follow", "is_main_log", "main_log"]
 OnStatus = Callable[[dict[str, Any]], None]
 OnLog = Callable[[str, bytes], None]
 _FIRST_RANK = driver_log_name(0, 2)
+_LAUNCHERS = (launcher_log_name(0, 1), launcher_log_name(0, 2))
 
 
 def follow(
@@ -48,13 +50,13 @@ def follow(
 
 
 def is_main_log(name: str) -> bool:
-    """The logs worth showing live: the build, and the only or the first rank."""
-    return name in (BUILD_LOG, DRIVER_LOG, _FIRST_RANK)
+    """The logs worth showing live: the build, the only or the first rank, and what its launcher says."""
+    return name in (BUILD_LOG, DRIVER_LOG, _FIRST_RANK, *_LAUNCHERS)
 
 
 def main_log(names: list[str]) -> Optional[str]:
     """The log that `rookery logs RUN` means when no other is named."""
-    for name in (DRIVER_LOG, _FIRST_RANK, BUILD_LOG):
+    for name in (DRIVER_LOG, _FIRST_RANK, *_LAUNCHERS, BUILD_LOG):
         if name in names:
             return name
     return names[0] if names else None

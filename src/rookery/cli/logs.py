@@ -12,11 +12,11 @@ from rookery.cli import session
 from rookery.cli.complete import complete_run
 from rookery.cli.find import find_run
 from rookery.cli.follow import follow, is_main_log, main_log, read_log
-from rookery.cli.rank_logs import Merged, log_of_rank, rank_logs, rank_of_log
+from rookery.cli.rank_logs import Merged, expected_log, log_of_rank, rank_logs, rank_of_log
 from rookery.cli.session import AsJson, InWorkspace
 from rookery.cli.terminal import note, print_json
 from rookery.errors import ArtifactNotFoundError
-from rookery.spec.logs import canonical_log_name, driver_log_name, is_driver_log
+from rookery.spec.logs import canonical_log_name, is_driver_log
 from rookery.spec.status import TERMINAL
 
 __all__ = ["logs"]
@@ -54,7 +54,7 @@ def logs(
         _print_merged(client, found, sizes, tail, is_followed)
         return
     if rank is not None:
-        name = log_of_rank(found, list(sizes), rank) or _expected_log(found, rank)
+        name = log_of_rank(found, list(sizes), rank) or expected_log(found, rank)
     log = _choose(found, list(sizes), name)
     size = sizes.get(log, 0) if log else 0
     data = _read(client, found["id"], log, size, tail) if log and size else b""
@@ -95,11 +95,6 @@ def _print_merged(
     merged.close()
     if not any(texts.values()):
         note(_why_nothing(run, None))
-
-
-def _expected_log(run: dict[str, Any], rank: int) -> str:
-    spec = run["spec"]
-    return driver_log_name(rank, spec["node_count"] * spec["processes_per_node"])
 
 
 def _go_on(

@@ -9,10 +9,11 @@ from typing import Any, Optional
 
 from rookery.cli.terminal import paint
 from rookery.errors import ArtifactNotFoundError
-from rookery.spec.logs import DRIVER_LOG, is_driver_log
+from rookery.spec.launch import starts_ranks
+from rookery.spec.logs import DRIVER_LOG, driver_log_name, is_driver_log
 from rookery.spec.status import TERMINAL
 
-__all__ = ["Merged", "log_of_rank", "rank_logs", "rank_of_log"]
+__all__ = ["Merged", "expected_log", "log_of_rank", "rank_logs", "rank_of_log"]
 
 _NUMBER = re.compile(r"_(\d+)\.txt$")
 _COLOURS = ("cyan", "green", "yellow", "blue")
@@ -38,14 +39,24 @@ def log_of_rank(run: dict[str, Any], names: list[str], rank: int) -> Optional[st
         ArtifactNotFoundError: the run has no such rank.
     """
     found = next((n for n in names if rank_of_log(n) == rank), None)
-    spec = run["spec"]
-    world_size = spec["node_count"] * spec["processes_per_node"]
-    if found or (rank < world_size and run["status"] not in TERMINAL):
+    may_come = rank < num_ranks(run) or starts_ranks(run["spec"].get("command") or "")
+    if found or (may_come and run["status"] not in TERMINAL):
         return found
     known = ", ".join(str(rank_of_log(n)) for n in rank_logs(names)) or "none"
     raise ArtifactNotFoundError(
         f"Run {run['id']} has no log of rank {rank}. Ranks with a log: {known}.", details={"logs": names}
     )
+
+
+def num_ranks(run: dict[str, Any]) -> int:
+    """How many processes Rookery itself starts; a launcher in the command may start more."""
+    spec = run["spec"]
+    return int(spec["node_count"] * spec["processes_per_node"])
+
+
+def expected_log(run: dict[str, Any], rank: int) -> str:
+    """What the log of a rank that has none yet will be called."""
+    return driver_log_name(rank, 2 if starts_ranks(run["spec"].get("command") or "") else num_ranks(run))
 
 
 class Merged:

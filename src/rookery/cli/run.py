@@ -10,10 +10,11 @@ from rookery.cli import session
 from rookery.cli.complete import complete_compute, complete_environment, complete_experiment
 from rookery.cli.pairs import parse_pairs, parse_secrets
 from rookery.cli.session import AsJson, InWorkspace
-from rookery.cli.submission import Request, build_config, print_plan, source_and_script
+from rookery.cli.submission import Request, build_config, print_manifests, print_plan, source_and_script
 from rookery.cli.terminal import next_step, note, print_json, say
 from rookery.cli.watch import watch
-from rookery.errors import RookeryError
+from rookery.errors import RookeryError, UserError
+from rookery.spec.jobset import KUBERNETES_NAMES
 
 __all__ = ["run"]
 
@@ -97,6 +98,18 @@ def run(
             show_default=False,
         ),
     ] = None,
+    nodes: Annotated[int, typer.Option("--nodes", min=1, metavar="N", help="Nodes that take part.")] = 1,
+    processes: Annotated[
+        int, typer.Option("--processes-per-node", min=1, metavar="N", help="Processes of the script on each node.")
+    ] = 1,
+    k8s: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            "--k8s",
+            metavar="KEY=VALUE",
+            help="With --dry-run --compute k8s: keeper_url, image, cpus, memory, gpus, namespace …",
+        ),
+    ] = None,
     is_dry: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be submitted, and submit nothing.")
     ] = False,
@@ -127,7 +140,18 @@ def run(
         max_seconds=max_seconds,
         retries=retries,
         lost_node_retries=lost_node_retries,
+        nodes=nodes,
+        processes_per_node=processes,
+        kubernetes=parse_pairs("--k8s", k8s),
     )
+    if compute in KUBERNETES_NAMES:
+        if not is_dry:
+            raise UserError(
+                f"Runs are not sent to Kubernetes: `--dry-run --compute {compute}` prints the manifests of one. "
+                "`rookery compute list` shows where runs can be sent."
+            )
+        print_manifests(request)
+        return 0
     if is_dry:
         print_plan(request)
         return 0

@@ -23,6 +23,13 @@ def server(
         str, typer.Option("--host", metavar="ADDRESS", help="Where to listen; 0.0.0.0 for all interfaces.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=1, max=65535, metavar="N", help="The TCP port.")] = 8787,
+    tls_cert: Annotated[
+        str,
+        typer.Option("--tls-cert", metavar="FILE", help="Speak TLS with this certificate (PEM, its chain after it)."),
+    ] = "",
+    tls_key: Annotated[
+        str, typer.Option("--tls-key", metavar="FILE", help="The key of the certificate, if it is in another file.")
+    ] = "",
     json: AsJson = False,
     workspace: InWorkspace = None,
 ) -> None:
@@ -31,7 +38,7 @@ def server(
 
     root = session.workspace_root()
     _check_free(host, port)
-    url = f"http://{_reachable(host)}:{port}"
+    url = f"{'https' if tls_cert else 'http'}://{_reachable(host)}:{port}"
     if session.current().json:
         print_json({"url": url, "host": host, "port": port, "workspace": root}, line=True)
     else:
@@ -44,8 +51,14 @@ def server(
         say(f"Serving {root} at {url}")
         say("A client has this in .azureml/config.json and, in ROOKERY_TOKEN, what `rookery token` says:")
         say("  " + json_text.dumps({**keys, "rookery": {"format": 1, "url": url}}))
-        if host not in ("127.0.0.1", "localhost", "::1"):
-            note("Whoever has the token and reaches this address runs programs here. Put TLS in front of it.")
+        if tls_cert:
+            note(
+                'A certificate that the clients do not trust by themselves is named there too: "ca": "<its PEM file>".'
+            )
+        elif host not in ("127.0.0.1", "localhost", "::1"):
+            note(
+                "Whoever has the token and reaches this address runs programs here. Give --tls-cert, or put TLS in front of it."
+            )
     command = [
         sys.executable,
         "-m",
@@ -59,6 +72,8 @@ def server(
         str(port),
         "--no-idle",
     ]
+    for option, path in (("--tls-cert", tls_cert), ("--tls-key", tls_key)):
+        command += [option, os.path.abspath(path)] if path else []
     stopped = stop_keeper(root)
     if stopped:
         note(f"The keeper that ran here by itself (pid {stopped}) has made way. Runs carry on.")

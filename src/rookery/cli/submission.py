@@ -17,7 +17,7 @@ from rookery.cli.terminal import next_step, note, print_json, say
 from rookery.cli.words import duration, size
 from rookery.errors import UserError
 
-__all__ = ["Request", "build_config", "print_plan", "source_and_script"]
+__all__ = ["Request", "build_config", "print_manifests", "print_plan", "source_and_script"]
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,9 @@ class Request:
     max_seconds: Optional[int] = None
     retries: int = 0
     lost_node_retries: Optional[int] = None
+    nodes: int = 1
+    processes_per_node: int = 1
+    kubernetes: dict[str, str] = field(default_factory=dict)
 
     @property
     def experiment_name(self) -> str:
@@ -97,6 +100,7 @@ def build_config(request: Request) -> Any:
         command=request.command,
         compute_target=request.compute,
         environment=environment,
+        distributed_job_config=_distribution(request),
         **limits,
     )
     config.run_config.retries = Retries(lost_node=request.lost_node_retries, user_error=request.retries)
@@ -104,6 +108,34 @@ def build_config(request: Request) -> Any:
         secrets = {key: Secret(value) for key, value in request.secrets.items()}
         config.run_config.environment_variables = {**request.variables, **secrets}
     return config
+
+
+def _distribution(request: Request) -> Any:
+    """A script is started for every process, a shell line once per node."""
+    from rookery.sdk import PyTorchConfiguration
+
+    if request.nodes == 1 and request.processes_per_node == 1:
+        return None
+    if request.command and request.processes_per_node > 1:
+        raise UserError(
+            "--processes-per-node is for a SCRIPT. A shell line is started once per node: let it start the others, "
+            "as in --command 'torchrun --nproc_per_node 2 … train.py'."
+        )
+    count = None if request.command else request.nodes * request.processes_per_node
+    return PyTorchConfiguration(process_count=count, node_count=request.nodes)
+
+
+def print_manifests(request: Request) -> None:
+    """The run as Kubernetes would be given it."""
+    from rookery.sdk.yaml_text import dump_yaml
+    from rookery.spec.jobset import make_manifests, read_kubernetes_options
+
+    made = make_manifests(_spec(request), read_kubernetes_options(request.kubernetes))
+    if session.current().json:
+        print_json({"manifests": made})
+        return
+    say("---\n".join(dump_yaml(one) for one in made).rstrip())
+    note("Nothing is submitted, so the Secret holds no tokens yet: these manifests are to be looked at.")
 
 
 def print_plan(request: Request) -> None:
@@ -121,7 +153,10 @@ def print_plan(request: Request) -> None:
     print_field("experiment", spec["experiment"])
     print_field("name", spec["display_name"])
     print_field("command", describe_command(spec))
-    print_field("compute", f"{spec['compute']}, {spec['node_count']} node, {spec['processes_per_node']} process")
+    nodes, each = spec["node_count"], spec["processes_per_node"]
+    print_field(
+        "compute", f"{spec['compute']}, {_count(nodes, 'node')}, {_count(each, 'process')}{' each' * (nodes > 1)}"
+    )
     print_field("environment", _describe_environment(spec["environment"]))
     print_field("variables", ", ".join(f"{k}={v}" for k, v in spec["variables"].items()))
     print_field("tags", ", ".join(f"{k}={v}" for k, v in spec["tags"].items()))
@@ -131,6 +166,10 @@ def print_plan(request: Request) -> None:
     heading(f"Snapshot: {len(files)} files, {size(total)}")
     print_table((Column("FILE"), Column("SIZE", right=True)), [(f["path"], size(f["size"])) for f in files], indent=2)
     next_step("the same command without --dry-run")
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}{'es' if word.endswith('s') else 's'}"
 
 
 def _describe_retries(spec: dict[str, Any]) -> str:

@@ -7,6 +7,7 @@ import http.client
 import json
 import os
 import socket
+import ssl
 import time
 from collections.abc import Callable
 from typing import Any, BinaryIO, Optional, Union
@@ -19,6 +20,7 @@ from rookery.client.retry import may_repeat
 from rookery.client.start import REQUEST_TIMEOUT_S, reach_keeper
 from rookery.client.stream import EventStream
 from rookery.errors import (
+    ConfigError,
     KeeperUnavailableError,
     NotFoundError,
     RookeryError,
@@ -26,8 +28,9 @@ from rookery.errors import (
     StorageError,
     UserError,
 )
+from rookery.settings import get_setting
 from rookery.spec.protocol import PREFIX
-from rookery.worker.http import CHUNK, HttpClient, UnixHTTPConnection
+from rookery.worker.http import CHUNK, HttpClient, UnixHTTPConnection, url_connector
 
 __all__ = ["Client"]
 
@@ -76,15 +79,19 @@ class Client(HttpClient):
         return client
 
     @classmethod
-    def for_url(cls, url: str, token: Optional[str] = None) -> Client:
-        """The client of a server at `http://host:port`."""
-        return cls(_url_connect(url), token=token, url=url.rstrip("/"))
+    def for_url(cls, url: str, token: Optional[str] = None, ca: Optional[str] = None) -> Client:
+        """The client of a server at `http://host:port` or `https://host:port`.
+
+        ca: PEM file of what is trusted: an authority, or the server's own certificate. None: the setting server_ca, and
+            where that is empty what the machine trusts.
+        """
+        return cls(_url_connect(url, ca), token=token, url=url.rstrip("/"))
 
     @classmethod
     def for_address(cls, address: WorkspaceAddress) -> Client:
         """The client for what a config file says."""
         if address.url:
-            return cls.for_url(address.url, address.token)
+            return cls.for_url(address.url, address.token, address.ca)
         return cls.for_workspace(address.root or "")
 
     @classmethod
@@ -102,7 +109,14 @@ class Client(HttpClient):
         # No handshake: the agent is of the same payload, and has shaken hands with the keeper itself.
         return cls(lambda: UnixHTTPConnection(path, REQUEST_TIMEOUT_S))
 
-    def request(self, method: str, path: str, query: Optional[dict[str, Any]] = None, body: Any = None) -> Any:
+    def request(
+        self,
+        method: str,
+        path: str,
+        query: Optional[dict[str, Any]] = None,
+        body: Any = None,
+        timeout_s: float = REQUEST_TIMEOUT_S,
+    ) -> Any:
         """JSON in, JSON out. `path` is below /api/v1; `query` may hold lists; `body` is JSON data, or bytes
         sent as they are."""
         headers = dict(self._headers)
@@ -113,7 +127,7 @@ class Client(HttpClient):
         elif body is not None:
             data = json.dumps(body).encode("utf-8")
             headers["Content-Type"] = "application/json"
-        text = self._exchange(method, path, query, data, headers)
+        text = self._exchange(method, path, query, data, headers, timeout_s=timeout_s)
         return json.loads(text.decode("utf-8")) if text else {}
 
     def exists(self, path: str) -> bool:
@@ -180,18 +194,19 @@ class Client(HttpClient):
         data: Any,
         headers: dict[str, str],
         sink: Optional[_Sink] = None,
+        timeout_s: float = REQUEST_TIMEOUT_S,
     ) -> bytes:
         """One request and the whole of its answer, sent again where the keeper was lost and the rule allows
         it."""
         target = self._target(path, query)
         start = data.tell() if hasattr(data, "seek") else None
         for n in range(1, TRIES + 1):
-            exchange = _Exchange(self._pool, self._connect)
+            exchange = _Exchange(self._pool, self._connect, timeout_s)
             try:
                 response, text = exchange.run(method, target, data, headers, sink)
             except socket.timeout as error:  # only since Python 3.10 the same as TimeoutError
                 raise KeeperUnavailableError(
-                    f"No answer to {method} {target} within {REQUEST_TIMEOUT_S:g} s.", error
+                    f"No answer to {method} {target} within {timeout_s:g} s.", error
                 ) from error
             except _LOST as error:
                 if isinstance(error, RookeryError) and (self.root or not isinstance(error, KeeperUnavailableError)):
@@ -217,8 +232,8 @@ class Client(HttpClient):
 class _Exchange:
     """One try at a request."""
 
-    def __init__(self, pool: ConnectionPool, connect: _Connect) -> None:
-        self._pool, self._connect = pool, connect
+    def __init__(self, pool: ConnectionPool, connect: _Connect, timeout_s: float = REQUEST_TIMEOUT_S) -> None:
+        self._pool, self._connect, self._timeout_s = pool, connect, timeout_s
         self.was_sent = False
 
     def run(
@@ -226,6 +241,8 @@ class _Exchange:
     ) -> tuple[http.client.HTTPResponse, bytes]:
         connection = self._pool.take() or self._connect()
         connection.blocksize = CHUNK  # files are read in pieces of this size; the default is 8 KiB
+        if connection.sock is not None and connection.sock.gettimeout() != self._timeout_s:
+            connection.sock.settimeout(self._timeout_s)
         try:
             try:
                 connection.request(method, target, body=data, headers=headers)
@@ -291,25 +308,48 @@ def _rest_of(file: BinaryIO) -> FilePart:
     return FilePart(file, size)
 
 
-def _url_connect(url: str) -> _Connect:
-    from urllib.parse import urlsplit
-
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise UserError(f"{url!r} is not a server's address. It has the form http://host:port.")
-    host, port = parts.hostname, parts.port
-    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+def _url_connect(url: str, ca: Optional[str]) -> _Connect:
+    trusted = _trusted(ca) if url.startswith("https:") else ""
+    try:
+        make = url_connector(url, trusted, REQUEST_TIMEOUT_S)
+    except ValueError as error:
+        raise UserError(str(error)) from error
 
     def connect() -> http.client.HTTPConnection:
-        connection = kind(host, port, timeout=REQUEST_TIMEOUT_S)
+        connection: http.client.HTTPConnection = make()
         try:
             check_protocol(say_hello(connection))
+        except ssl.SSLCertVerificationError as error:
+            connection.close()
+            raise _not_trusted(url, error) from error
         except BaseException:
             connection.close()
             raise
         return connection
 
     return connect
+
+
+def _trusted(ca: Optional[str]) -> str:
+    path = ca or get_setting("server_ca")
+    if not path:
+        return ""
+    try:
+        with open(os.path.expanduser(path), encoding="utf-8", errors="replace") as f:
+            return f.read()
+    except OSError as error:
+        raise ConfigError(
+            f"{path}, which says what certificates to trust, cannot be read: {error.strerror}. Mend `ca` in config.json, "
+            "or the setting server_ca."
+        ) from error
+
+
+def _not_trusted(url: str, error: ssl.SSLCertVerificationError) -> ConfigError:
+    """Waiting does not change it, so it is not a server that is away."""
+    return ConfigError(
+        f"The certificate of {url} is not trusted: {error.verify_message or error}. Name the file of its authority, or of the "
+        "certificate itself, as `ca` in config.json or in the setting server_ca (ROOKERY_SERVER_CA)."
+    )
 
 
 def _unavailable(method: str, target: str, error: BaseException) -> KeeperUnavailableError:

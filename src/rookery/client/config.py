@@ -2,7 +2,8 @@
 
 v1's three keys (`subscription_id`, `resource_group`, `workspace_name`, or a legacy `Scope`) plus ours:
 `"rookery": {"format": 1, "path": "<relative to this file, or absolute>"}` or `"rookery": {"format": 1, "url":
-"http://host:port"}`. A file with v1's keys only (downloaded from Azure) means the person's own workspace of
+"http://host:port"}`, with `"ca": "<PEM file>"` where a server at https:// shows a certificate that the machine does
+not trust by itself. A file with v1's keys only (downloaded from Azure) means the person's own workspace of
 that name.
 """
 
@@ -43,6 +44,7 @@ class WorkspaceAddress:
     url: Optional[str] = None
     token: Optional[str] = None
     config_path: Optional[str] = None
+    ca: Optional[str] = None  # PEM file that the server's certificate is verified with
 
 
 def find_workspace(path: Optional[str] = None) -> WorkspaceAddress:
@@ -104,7 +106,8 @@ def read_config(path: str) -> WorkspaceAddress:
     if "url" in ours:
         url = _check_url(path, ours["url"])
         token = ours.get("token") or os.environ.get("ROOKERY_TOKEN") or _kept_token(url)
-        return WorkspaceAddress(name, subscription, group, url=url, token=token, config_path=path)
+        ca = os.path.join(os.path.dirname(path), os.path.expanduser(ours["ca"])) if ours.get("ca") else None
+        return WorkspaceAddress(name, subscription, group, url=url, token=token, config_path=path, ca=ca)
     root = os.path.realpath(os.path.join(os.path.dirname(path), os.path.expanduser(ours["path"])))
     try:
         identity = open_workspace(root)
@@ -125,6 +128,8 @@ def write_config(address: WorkspaceAddress, path: Optional[str] = None, file_nam
     ours: dict[str, Any] = {"format": FORMAT}
     if address.url:
         ours["url"] = address.url
+        if address.ca:
+            ours["ca"] = _path_from(os.path.realpath(folder), os.path.realpath(address.ca))
     else:
         ours["path"] = _path_from(os.path.realpath(folder), os.path.realpath(address.root or ""))
     data = {
@@ -212,6 +217,8 @@ def _check_ours(path: str, ours: Any) -> None:
             f"{path} has format {ours['format']}; this version of Rookery reads up to {FORMAT}. "
             "Upgrade it: pip install -U rookery."
         )
+    if "ca" in ours and not isinstance(ours["ca"], str):
+        raise ConfigError(f"{path}: 'ca' must be the path of a PEM file, as a string.")
     given = [key for key in ("path", "url") if isinstance(ours.get(key), str) and ours[key]]
     if len(given) != 1:
         raise ConfigError(f"{path}: 'rookery' must have either 'path' (a folder) or 'url' (a server), as a string.")

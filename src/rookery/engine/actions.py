@@ -35,7 +35,10 @@ class PrepareEnvironment(Action):
 
 @dataclass(frozen=True)
 class Enqueue(Action):
-    """Let it wait for nodes; answered by Waiting, Scaling and NodesGranted."""
+    """Let it wait for nodes; answered by Waiting, Scaling and NodesGranted. `again`: it waited before a restart, and has a reason
+    already, which is renewed in its turn."""
+
+    again: bool = False
 
 
 @dataclass(frozen=True)

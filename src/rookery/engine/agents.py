@@ -7,15 +7,18 @@ from collections.abc import Callable
 from typing import Any
 
 from rookery.engine import observations as obs
-from rookery.engine.engines.base import Engine
+from rookery.engine.engines.registry import Engines
 from rookery.engine.live import Live, LiveRuns
 from rookery.engine.loop import Loop
 from rookery.engine.outcome import read_outcome
 from rookery.engine.placement import JobMaker
 from rookery.engine.run_state import NodePhase
+from rookery.engine.verdict import lost_with
 from rookery.errors import ConflictError, UserError
 
 __all__ = ["AgentDesk"]
+
+FINISHER_S = 180.0  # an agent that fetches what a dead one left must have been heard of within this time
 
 
 class AgentDesk:
@@ -31,24 +34,39 @@ class AgentDesk:
         record: Any,
         loop: Loop,
         runs: LiveRuns,
-        engine: Engine,
+        engines: Engines,
         jobs: JobMaker,
         heartbeat_s: float,
         missed: int,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._record, self._loop, self._runs, self._engine, self._jobs, self._clock = (
+        self._record, self._loop, self._runs, self._engines, self._jobs, self._clock = (
             record,
             loop,
             runs,
-            engine,
+            engines,
             jobs,
             clock,
         )
         self.heartbeat_s, self._missed = heartbeat_s, missed
 
-    def hello(self, run_id: str, attempt: int, node: int) -> dict[str, Any]:
-        return self._tell(run_id, obs.AgentHello(attempt, node))
+    def hello(self, run_id: str, attempt: int, node: int, body: Any = None) -> dict[str, Any]:
+        machine = body.get("machine") if isinstance(body, dict) else None
+        return self._tell(run_id, obs.AgentHello(attempt, node, machine if isinstance(machine, str) else ""))
+
+    def job(self, run_id: str, attempt: int, node: int) -> str:
+        """The job of a node whose machine does not see our files, as it was written for it.
+
+        Raises:
+            ConflictError: the attempt is over, or its job is not written yet.
+        """
+        live = self._find(run_id, attempt, node)
+        live.heard[node] = self._clock()
+        try:
+            with open(self._jobs.place(live, node).paths.job, encoding="utf-8") as f:
+                return f.read()
+        except OSError as error:
+            raise ConflictError(f"Attempt {attempt}, node {node} of run '{run_id}' has no job.") from error
 
     def running(self, run_id: str, attempt: int, node: int) -> None:
         self._tell(run_id, obs.RanksRunning(attempt, node))
@@ -119,19 +137,34 @@ class AgentDesk:
         """Called every tick: who is silent, whose time to stop is over."""
         now = self._clock()
         limit = self._missed * self.heartbeat_s
-        for live in self._runs.all():
+        for live in self._runs.with_agents():
             if live.cancel_deadline is not None and now >= live.cancel_deadline:
                 live.cancel_deadline = None
                 self._runs.observe(live.run_id, obs.CancelOverdue())
             for node, state in enumerate(live.state.nodes):
                 silent_s = now - live.heard.setdefault(node, now)
+                if live.finishers and state.phase == NodePhase.ENDED:
+                    self._look_at_finisher(live, node, silent_s)
                 if state.phase not in NodePhase.BUSY or node in live.state.silent or silent_s < limit:
                     continue
-                if self._engine.is_alive(self._jobs.place(live, node)):
+                place = self._jobs.place(live, node)
+                if state.phase == NodePhase.PLACED and self._engines.waiting(place):
+                    live.heard[node] = now  # it is not up yet, and the engine says why: nobody expects to hear of it
+                elif self._engines.is_alive(place):
                     self._runs.observe(
                         live.run_id,
                         obs.Silence(live.state.attempt, node, self._silence_words(node, silent_s)),
                     )
+
+    def _look_at_finisher(self, live: Live, node: int, silent_s: float) -> None:
+        """One that was sent to another machine and does not come up there is not waited for for ever."""
+        if node not in live.finishers or silent_s < FINISHER_S:
+            return
+        del live.finishers[node]
+        machine = live.state.nodes[node].machine
+        self._engines.kill(self._jobs.place(live, node))
+        warnings = (lost_with(machine, f"not answering for {silent_s:.0f} s"),)
+        self._runs.observe(live.run_id, obs.Shipped(live.state.attempt, node, warnings))
 
     def _silence_words(self, node: int, silent_s: float) -> str:
         return (
@@ -145,6 +178,7 @@ class AgentDesk:
     def _hear(self, run_id: str, seen: obs.NodeObservation) -> dict[str, Any]:
         live = self._find(run_id, seen.attempt, seen.node)
         live.heard[seen.node] = self._clock()
+        live.finishers.pop(seen.node, None)
         if seen.node in live.state.silent and not isinstance(seen, obs.HeardAgain):
             self._runs.apply(live, obs.HeardAgain(seen.attempt, seen.node))
         self._runs.apply(live, seen)

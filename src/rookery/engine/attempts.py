@@ -20,6 +20,7 @@ class NodeNote:
     id: str
     result: Optional[str] = None
     ranks: tuple[dict[str, Any], ...] = ()
+    machine: str = ""
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,9 @@ def note_attempt(s: RunState) -> RunState:
     if s.kind != RunKind.SCRIPT or not s.nodes:
         return s
     nodes = tuple(
-        NodeNote(grant.id, node.outcome.result, node.outcome.ranks) if node.outcome else NodeNote(grant.id)
+        NodeNote(grant.id, node.outcome.result, node.outcome.ranks, node.machine)
+        if node.outcome
+        else NodeNote(grant.id, machine=node.machine)
         for grant, node in zip(s.grants, s.nodes)
     )
     before, last = s.attempts, AttemptNote(s.attempt)

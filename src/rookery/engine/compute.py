@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from rookery.engine.engines.base import Capacity, Engine
+from rookery.engine.compute_words import choose_node, show_target, slots_of
+from rookery.engine.engines.base import Capacity
+from rookery.engine.engines.registry import Engines
 from rookery.engine.machine import list_cpus
 from rookery.engine.outcome import Grant
 from rookery.engine.queue import Node, Request, Target
@@ -16,12 +18,14 @@ from rookery.engine.slots import Slots, gpus_per_node
 from rookery.errors import ComputeError, ComputeNotFoundError, ConflictError
 from rookery.record.clock import utc_now
 from rookery.spec.compute import LOCAL, LOW_PRIORITY, ClusterSpec, check_cluster_spec
+from rookery.spec.engine_options import EMBEDDED, SlurmOptions, read_options
 from rookery.spec.names import check_compute_name
 from rookery.spec.plain import from_plain, to_plain
 
 __all__ = ["Computes", "Granted"]
 
 _CHANGEABLE = ("min_nodes", "max_nodes", "idle_seconds_before_scaledown", "tags", "description")
+HEAD, MORE = 50, 150  # of a long queue: how many reasons are looked at in one tick, the first ones always
 
 
 @dataclass(frozen=True)
@@ -45,19 +49,20 @@ class Computes:
     def __init__(
         self,
         record: Any,
-        engine: Engine,
+        engines: Engines,
         local_slots: int,
         clock: Callable[[], float] = time.monotonic,
         low_priority_retries: int = 3,
     ) -> None:
         self._record = record
         self._low_priority_retries = low_priority_retries
-        self._engine = engine
+        self._engines = engines
         self._clock = clock
         self._lock = threading.Lock()
         self._slots: Slots | None = None
         self._rows: dict[str, dict[str, Any]] = {}
         self._targets: dict[str, Target] = {}
+        self._where: dict[str, str] = {}  # the target where a run waits or holds nodes
         started = utc_now()
         slots = local_slots or len(self.capacity_or_cpus().cpus)
         local = ClusterSpec(
@@ -65,22 +70,43 @@ class Computes:
         )
         self._add(LOCAL, local, {"created_utc": started, "modified_utc": started})
         for row in record.compute.list():
-            self._add(row["name"], from_plain(ClusterSpec, row["spec"]), row)
+            spec = from_plain(ClusterSpec, row["spec"])
+            self._add(row["name"], spec, row)
+            engines.attach(row["name"], spec)
 
     def capacity_or_cpus(self) -> Capacity:
         """What the machine has; while its GPUs are being counted, without them."""
-        return self._engine.capacity() or Capacity(list_cpus(), ())
+        return self._engines.here.capacity() or Capacity(list_cpus(), ())
 
     # -- what people do --------------------------------------------------------------------------------------
 
-    def create(self, name: str, spec: ClusterSpec) -> dict[str, Any]:
+    def check_new(self, name: str, spec: ClusterSpec) -> None:
+        """Raise for a target that cannot be created."""
         check_compute_name(name)
         self._check_spec(spec)
         with self._lock:
             if name in self._targets:
                 raise ConflictError(f"Compute target '{name}' exists already. Update it, or choose another name.")
+
+    def create(self, name: str, spec: ClusterSpec, held: str = "") -> dict[str, Any]:
+        """`held`: why no run may have its nodes yet."""
+        self.check_new(name, spec)
+        with self._lock:
+            if name in self._targets:
+                raise ConflictError(f"Compute target '{name}' exists already. Update it, or choose another name.")
             self._record.compute.put(name, to_plain(spec))
             self._add(name, spec, self._record.compute.get(name))
+        self._engines.attach(name, spec, held)
+        self.count_again(name)
+        return self.get(name)
+
+    def replace_spec(self, name: str, spec: ClusterSpec) -> dict[str, Any]:
+        """Keep what was found out about a target (its reach)."""
+        with self._lock:
+            target = self._get(name)
+            self._record.compute.put(name, to_plain(spec))
+            self._rows[name] = self._record.compute.get(name)
+            target.resize(spec, self._clock(), utc_now())
             return self._json(name)
 
     def update(self, name: str, changes: dict[str, Any]) -> dict[str, Any]:
@@ -102,14 +128,15 @@ class Computes:
             self._record.compute.put(name, to_plain(spec))
             self._rows[name] = self._record.compute.get(name)
             target.resize(spec, self._clock(), utc_now())
-            return self._json(name)
+        self.count_again(name)
+        return self.get(name)
 
     def delete(self, name: str) -> None:
         with self._lock:
             target = self._get(name)
             if target.is_local:
                 raise ComputeError("The target 'local' is this machine and cannot be deleted.")
-            busy = target.running_runs + [r.run_id for r in target.waiting]
+            busy = target.running_runs + [r.run_id for r in target.line]
             if busy:
                 raise ConflictError(
                     f"Compute target '{name}' has {len(busy)} runs ({', '.join(busy[:5])}). Cancel "
@@ -117,6 +144,7 @@ class Computes:
                 )
             self._record.compute.delete(name)
             del self._targets[name], self._rows[name]
+        self._engines.detach(name)
 
     def get(self, name: str) -> dict[str, Any]:
         with self._lock:
@@ -127,24 +155,19 @@ class Computes:
         with self._lock:
             return [self._json(name) for name in self._targets]
 
-    def nodes(self, name: str) -> list[dict[str, Any]]:
+    def nodes(self, name: str) -> list[Node]:
+        """Copies, for looking at."""
         with self._lock:
-            return [
-                {
-                    "id": n.id,
-                    "state": n.state,
-                    "address": "127.0.0.1",
-                    "run_id": n.run_id,
-                    "cpus": list(n.cpus),
-                    "gpus": list(n.gpus),
-                    "since_utc": n.since_utc,
-                }
-                for n in self._get(name).nodes.values()
-            ]
+            return [Node(**vars(node)) for node in self._get(name).nodes.values()]
 
     def spec(self, name: str) -> ClusterSpec:
         with self._lock:
             return self._get(name).spec
+
+    def find_spec(self, name: str) -> ClusterSpec | None:
+        with self._lock:
+            target = self._targets.get(name)
+            return target.spec if target else None
 
     def names(self) -> list[str]:
         with self._lock:
@@ -152,14 +175,14 @@ class Computes:
 
     def queued(self) -> int:
         with self._lock:
-            return sum(len(t.waiting) for t in self._targets.values())
+            return sum(len(t.line) for t in self._targets.values())
 
     def lost_retries(self, name: str) -> int:
         """How often a run that does not say is tried again after a lost node: v1 queued runs of low-priority clusters
         again by itself."""
         with self._lock:
             target = self._targets.get(name)
-            return self._low_priority_retries if target and target.spec.vm_priority == LOW_PRIORITY else 0
+            return self._low_priority_retries if target and _is_requeued(target.spec) else 0
 
     def preempt(self, name: str, node_id: str | None, away_s: float, force: bool) -> tuple[str, str | None]:
         """Take a node away; without a name one that runs something, else an idle one. (its id, the run that holds it)
@@ -169,7 +192,7 @@ class Computes:
         """
         with self._lock:
             target = self._get(name)
-            node = _choose_node(target, node_id, force)
+            node = choose_node(target, node_id, force)
             target.preempt(node.id, away_s, self._clock(), utc_now())
             return node.id, node.run_id
 
@@ -179,11 +202,22 @@ class Computes:
         """Let a run wait. ComputeNotFoundError when the target has gone meanwhile."""
         with self._lock:
             self._get(name).ask(request)
+            self._where[request.run_id] = name
 
     def leave(self, run_id: str) -> None:
         with self._lock:
-            for target in self._targets.values():
+            target = self._targets.get(self._where.get(run_id, ""))
+            if target is not None:
                 target.leave(run_id)
+                if not target.held_by(run_id):
+                    del self._where[run_id]
+
+    def count_again(self, name: str) -> None:
+        """The machines of a target may have changed: its size follows them where it was left open."""
+        with self._lock:
+            target = self._targets.get(name)
+            if target is not None and target.is_remote and not target.spec.max_nodes:
+                target.set_size(slots_of(self._engines.census(name), target.spec))
 
     def retake(self, name: str, run_id: str, grants: Iterable[Grant]) -> None:
         """After a restart: a run that was found still holds these."""
@@ -192,7 +226,9 @@ class Computes:
             target = self._targets.get(name)
             if target is None:
                 return  # deleted by hand; the run ends by itself
-            self._ledger().retake(run_id, grants)
+            if not target.is_remote:
+                self._ledger().retake(run_id, grants)
+            self._where[run_id] = name
             nodes = target.retake(run_id, [g.id for g in grants], self._clock(), utc_now())
             for node, grant in zip(nodes, grants):
                 node.cpus, node.gpus = grant.cpus, grant.gpus
@@ -201,34 +237,40 @@ class Computes:
         with self._lock:
             if self._slots:
                 self._slots.give_back(run_id)
-            for target in self._targets.values():
+            target = self._targets.get(self._where.pop(run_id, ""))
+            if target is not None:
                 target.leave(run_id)
                 target.give_back(run_id, self._clock(), utc_now())
 
     def grant(self, parents: Callable[[str], Iterable[str]] = lambda run_id: ()) -> list[Granted]:
         """Give out what can be given out now, in order."""
         with self._lock:
-            if self._engine.capacity() is None:
-                return []
-            return [g for target in self._targets.values() for g in self._grant_from(target, parents)]
+            here = self._engines.here.capacity() is not None
+            return [
+                granted
+                for target in self._targets.values()
+                if (not self._engines.problem(target.name) if target.is_remote else here)
+                for granted in self._grant_from(target, parents)
+            ]
 
     def waiting(self) -> list[tuple[str, str]]:
-        """Every waiting run with its present reason."""
+        """Waiting runs with their present reasons: all of a short queue, of a long one its beginning and then some more, others
+        each time."""
         with self._lock:
             return [
-                (request.run_id, self._reason(target, request, i))
+                (request.run_id, self._reason(target, request, position))
                 for target in self._targets.values()
-                for i, request in enumerate(target.waiting, start=1)
+                for request, position in (target.line.look(HEAD, MORE) if target.line else ())
             ]
 
     def reason(self, run_id: str) -> str:
         """Why a run waits; empty when it does not."""
         with self._lock:
-            for target in self._targets.values():
-                for i, request in enumerate(target.waiting, start=1):
-                    if request.run_id == run_id:
-                        return self._reason(target, request, i)
-            return ""
+            target = self._targets.get(self._where.get(run_id, ""))
+            request = target.line.get(run_id) if target is not None else None
+            if target is None or request is None:
+                return ""
+            return self._reason(target, request, target.line.position(run_id))
 
     def scale_down(self) -> list[str]:
         """Let idle nodes go, and forget those that were preempted long enough ago; the targets that changed."""
@@ -250,37 +292,50 @@ class Computes:
     # -- inside ----------------------------------------------------------------------------------------------
 
     def _reason(self, target: Target, request: Request, position: int) -> str:
-        if self._engine.capacity() is None:
+        if target.is_remote:
+            problem = self._engines.problem(target.name)
+            if problem:
+                return f"waits for '{target.name}', which cannot be used now: {problem}"
+        elif self._engines.here.capacity() is None:
             return "waits until the GPUs of this machine are counted"
         return target.reason(request, position)
 
     def _grant_from(self, target: Target, parents: Callable[[str], Iterable[str]]) -> Iterable[Granted]:
-        ledger = self._ledger()
         while True:
             wish = target.next_wish(self._clock())
             if wish is None:
                 return
             before = len(target.nodes)
             nodes = target.take(wish, self._clock(), utc_now())
-            total = len(ledger.capacity.gpus)
-            # 'local' is what a plain `python train.py` would see: every GPU.
-            gpus = total if target.is_local else gpus_per_node(total, target.spec.gpus_per_node, target.spec.max_nodes)
-            grants = ledger.take(wish.request.run_id, [n.id for n in nodes], target.spec.cpus_per_node, gpus)
-            for node, grant in zip(nodes, grants):
-                node.cpus, node.gpus = grant.cpus, grant.gpus
+            run_id = wish.request.run_id
+            warnings: list[str] = []
+            if target.is_remote:  # which cores and GPUs go with a node is the engine's to say
+                grants = [Grant(n.id) for n in nodes]
+            else:
+                grants = self._grant_here(target, run_id, nodes)
+                warnings += self._ledger().sharing(run_id, ignore=parents(run_id))
             scaling = ""
-            if wish.new_nodes and not target.is_local:
+            if wish.new_nodes and not target.is_local and not target.is_remote:
                 scaling = f"'{target.name}' scales from {before} to {len(target.nodes)} nodes"
-            warnings = list(ledger.sharing(wish.request.run_id, ignore=parents(wish.request.run_id)))
             if wish.count < wish.request.count:
                 warnings.append(
                     f"It goes on with {wish.count} of {wish.request.count} nodes: '{target.name}' could not give it all "
                     "of them again in time (setting elastic_wait_s)."
                 )
-            yield Granted(wish.request.run_id, tuple(grants), scaling, tuple(warnings))
+            yield Granted(run_id, tuple(grants), scaling, tuple(warnings))
+
+    def _grant_here(self, target: Target, run_id: str, nodes: list[Node]) -> list[Grant]:
+        ledger = self._ledger()
+        total = len(ledger.capacity.gpus)
+        # 'local' is what a plain `python train.py` would see: every GPU.
+        gpus = total if target.is_local else gpus_per_node(total, target.spec.gpus_per_node, target.spec.max_nodes)
+        grants = ledger.take(run_id, [n.id for n in nodes], target.spec.cpus_per_node, gpus)
+        for node, grant in zip(nodes, grants):
+            node.cpus, node.gpus = grant.cpus, grant.gpus
+        return grants
 
     def _ledger(self) -> Slots:
-        capacity = self._engine.capacity()
+        capacity = self._engines.here.capacity()
         if self._slots is None:
             self._slots = Slots(capacity or self.capacity_or_cpus())
         elif capacity is not None and capacity != self._slots.capacity:
@@ -301,56 +356,18 @@ class Computes:
 
     def _check_spec(self, spec: ClusterSpec) -> None:
         check_cluster_spec(spec)
-        if spec.engine != "embedded":
-            raise ComputeError(f"engine={spec.engine!r} does not exist. Known: embedded.")
-        self._engine.check(min(1, spec.max_nodes), spec)
+        if spec.engine == EMBEDDED:
+            self._engines.here.check(min(1, spec.max_nodes), spec)
 
     def _json(self, name: str) -> dict[str, Any]:
-        target, row = self._targets[name], self._rows[name]
-        states = dict.fromkeys(("idle", "leaving", "preempted", "preparing", "running", "unusable"), 0)
-        for node in target.nodes.values():
-            states[node.state] += 1
-        return {
-            "name": name,
-            "kind": LOCAL if target.is_local else "cluster",
-            "spec": to_plain(target.spec),
-            "provisioning_state": "Succeeded",
-            "allocation_state": "Steady",
-            "created_utc": row["created_utc"],
-            "modified_utc": row["modified_utc"],
-            "current_nodes": len(target.nodes),
-            "target_nodes": len(target.nodes),
-            "node_states": states,
-            "warnings": self._warnings(target),
-            "queued_runs": len(target.waiting),
-            "running_runs": len(target.running_runs),
-        }
-
-    def _warnings(self, target: Target) -> list[str]:
-        cores = len(self.capacity_or_cpus().cpus)
-        if target.is_local or target.spec.max_nodes <= cores:
-            return []
-        return [
-            f"'{target.name}' may have {target.spec.max_nodes} nodes, but this machine has {cores} "
-            "cores: nodes in use together share them."
-        ]
+        problem = self._engines.problem(name)
+        census = self._engines.census(name)
+        return show_target(self._targets[name], self._rows[name], len(self.capacity_or_cpus().cpus), problem, census)
 
 
-def _choose_node(target: Target, node_id: str | None, force: bool) -> Node:
-    if target.is_local:
-        raise ComputeError("The target 'local' is this machine: it has no node that could be taken away.")
-    if target.spec.vm_priority != LOW_PRIORITY and not force:
-        raise ComputeError(
-            f"Compute target '{target.name}' is dedicated: its nodes are not preempted. Force it with "
-            f"`rookery compute preempt {target.name} --force`, or create the cluster with --vm-priority lowpriority."
-        )
-    there = [n for n in target.nodes.values() if n.state in ("idle", "running")]
-    if node_id is not None:
-        for node in there:
-            if node.id == node_id:
-                return node
-        known = ", ".join(n.id for n in there) or "none"
-        raise ComputeError(f"Compute target '{target.name}' has no node '{node_id}' that is up. Up: {known}.")
-    if not there:
-        raise ComputeError(f"Compute target '{target.name}' has no node that is up, so none can be preempted.")
-    return min(there, key=lambda n: n.run_id is None)
+def _is_requeued(spec: ClusterSpec) -> bool:
+    """Whether runs that lost a node are queued again although nobody said so."""
+    if spec.vm_priority == LOW_PRIORITY:
+        return True
+    options = read_options(spec.engine, spec.options)
+    return isinstance(options, SlurmOptions) and options.requeue

@@ -10,15 +10,21 @@ from typing import Any, Optional
 
 from rookery.engine import observations as obs
 from rookery.engine.agents import AgentDesk
+from rookery.engine.attaching import Attaching, Listener
 from rookery.engine.checks import check_feasible
 from rookery.engine.compute import Computes
-from rookery.engine.engines import Death, EmbeddedEngine, Engine
+from rookery.engine.compute_words import show_nodes
+from rookery.engine.engines import Death, EmbeddedEngine, Engine, Place
+from rookery.engine.engines.registry import Engines, MakeEngine, make_engine
+from rookery.engine.ground import is_remote
 from rookery.engine.holds import Holds
 from rookery.engine.live import Live, LiveRuns
 from rookery.engine.loop import Loop
 from rookery.engine.performer import Performer
 from rookery.engine.placement import JobMaker
+from rookery.engine.reasons import ReasonWriter
 from rookery.engine.recovery import find_live_runs, last_words, outcome_on_disk
+from rookery.engine.run_state import NodePhase
 from rookery.errors import ConflictError, UserError
 from rookery.settings import get_setting
 from rookery.spec.compute import ClusterSpec
@@ -56,59 +62,68 @@ class Controller:
         paths: WorkspacePaths,
         *,
         engine: Optional[Engine] = None,
+        make_engine: MakeEngine = make_engine,
         ensure_payload: Callable[[WorkspacePaths], str] = _ensure_payload,
     ) -> None:
-        self._record = record
-        self._engine = engine or EmbeddedEngine()
+        self._record, self._paths = record, paths
+        self._engines = Engines(
+            engine or EmbeddedEngine(), paths, boot=lambda gang: self._jobs.boot(gang), make=make_engine
+        )
         self._loop = Loop(self._tick)
         self._computes = Computes(
             record,
-            self._engine,
+            self._engines,
             get_setting("local_slots", paths.root),
             low_priority_retries=get_setting("low_priority_retries", paths.root),
         )
-        jobs = self._jobs = JobMaker(record, paths, self._engine, ensure_payload)
+        jobs = self._jobs = JobMaker(record, paths, self._engines, ensure_payload, self._computes.find_spec)
         self._holds = Holds()
+        self._reasons = ReasonWriter(record)
         self._runs = LiveRuns(
             record,
             lambda live, action: self._performer.do(live, action),
             lost_retries=self._computes.lost_retries,
+            write_reason=self._reasons.write,
         )
         self._performer = Performer(
             record,
             self._computes,
-            self._engine,
+            self._engines,
             jobs,
             self._holds,
             follow_up=self._follow_up,
             post=self._loop.post,
             get_live=self._runs.get,
+            note_reason=self._runs.note_reason,
         )
+        self._attaching = Attaching(self._computes, self._engines, paths)
         heartbeat_s = get_setting("heartbeat_s", paths.root)
         missed = get_setting("missed_heartbeats", paths.root)
-        self._desk = AgentDesk(record, self._loop, self._runs, self._engine, jobs, heartbeat_s, missed)
+        self._desk = AgentDesk(record, self._loop, self._runs, self._engines, jobs, heartbeat_s, missed)
         self._tick_s = min(TICK_S, heartbeat_s)
 
     def start(self) -> None:
         """Take up every run that is not over, then go on."""
-        self._engine.start(self._agent_died)
+        self._reasons.start()
+        self._engines.start(self._agent_died, self._engine_changed, self._node_noticed)
         for live in find_live_runs(self._record, self._runs):
             self._runs.observe(live.run_id, obs.Recovered())
-        self._engine.when_counted(lambda: self._loop.post(self._performer.give_out_nodes))
+        self._engines.here.when_counted(lambda: self._loop.post(self._performer.give_out_nodes))
         self._loop.start()
 
     def stop(self) -> None:
         """Stop, and leave agents alone."""
         self._loop.stop()
-        self._engine.stop()
+        self._engines.stop()
         self._performer.stop()
+        self._reasons.stop()
 
     # -- runs ------------------------------------------------------------------------------------------------
 
     def check(self, spec: RunSpec) -> None:
         """Raise ComputeError, ComputeNotFoundError, RunConfigError or UnsupportedError for what can never
         run."""
-        check_feasible(spec, self._computes, self._engine)
+        check_feasible(spec, self._computes, self._engines)
 
     def submitted(self, run_id: str) -> None:
         """The record has a new run. Told twice it is taken up once."""
@@ -131,18 +146,21 @@ class Controller:
     def counts(self) -> dict[str, int]:
         """How many runs are not over, how many of them wait, how many have agents. Children count with their
         parents."""
-        states = [live.state for live in self._runs.all()]
-        running = sum(1 for s in states if s.nodes)
-        return {"live_runs": len(states), "queued_runs": len(states) - running, "running_runs": running}
+        live, running = len(self._runs), len(self._runs.with_agents())
+        return {"live_runs": live, "queued_runs": live - running, "running_runs": running}
 
     # -- agents ----------------------------------------------------------------------------------------------
 
     def agent_hello(self, run_id: str, attempt: int, node: int, body: dict[str, Any]) -> dict[str, Any]:
-        told = self._desk.hello(run_id, attempt, node)
+        told = self._desk.hello(run_id, attempt, node, body)
         live = self._runs.get(run_id)
         if live is not None:
             self._holds.take_for_agent(run_id, live.state.built, node, body)
         return told
+
+    def agent_job(self, run_id: str, attempt: int, node: int) -> str:
+        """job.json of a node that does not see our files; its program asks for it before there is an agent."""
+        return self._desk.job(run_id, attempt, node)
 
     def agent_running(self, run_id: str, attempt: int, node: int, body: dict[str, Any]) -> None:
         self._desk.running(run_id, attempt, node)
@@ -169,8 +187,22 @@ class Controller:
 
     # -- compute ---------------------------------------------------------------------------------------------
 
-    def create_compute(self, name: str, spec: ClusterSpec) -> dict[str, Any]:
-        return self._computes.create(name, spec)
+    def create_compute(
+        self, name: str, spec: ClusterSpec, *, listener: Optional[Listener] = None, check: bool = True
+    ) -> dict[str, Any]:
+        """Create a cluster of this machine, or attach one of others: then it is checked from one of its nodes, unless that
+        is not wanted, and what was found out is kept. `listener` opens the address for agents that faces a machine.
+
+        Raises:
+            ComputeError: it cannot be, or a node cannot do what it must; `details` has the checks.
+        """
+        if not is_remote(spec):
+            return self._computes.create(name, spec)
+        return self._attaching.attach(name, spec, listener, check)
+
+    def check_compute(self, name: str, listener: Optional[Listener] = None) -> list[dict[str, Any]]:
+        """Look at a target from end to end: `{"check","ok","words","advice"}` of everything. May take a minute."""
+        return self._attaching.check(name, listener)
 
     def compute(self, name: str) -> dict[str, Any]:
         return self._computes.get(name)
@@ -187,7 +219,14 @@ class Controller:
         self._computes.delete(name)
 
     def nodes(self, name: str) -> list[dict[str, Any]]:
-        return self._computes.nodes(name)
+        """What a target has, and what runs on it."""
+        nodes, machines = self._computes.nodes(name), {}
+        for node in nodes:
+            live = self._runs.get(node.run_id) if node.run_id else None
+            if live is not None and node.index < len(live.state.nodes):
+                place = self._jobs.place(live, node.index)
+                machines[node.id] = live.state.nodes[node.index].machine or self._engines.machine(place)
+        return show_nodes(nodes, self._engines.census(name), machines)
 
     def preempt(
         self,
@@ -218,7 +257,7 @@ class Controller:
         live = self._runs.get(run_id) if run_id else None
         index = next((i for i, g in enumerate(live.state.grants) if g.id == taken), None) if live else None
         if live is not None and index is not None:
-            self._runs.apply(live, obs.NodePreempted(live.state.attempt, index, grace_s))
+            self._runs.apply(live, obs.NodePreempted(live.state.attempt, index, grace_s, away_s))
         self._record.bell.ring("compute")
         return {"node": taken, "run_id": run_id, "grace_s": grace_s if run_id else 0.0, "away_s": away_s}
 
@@ -268,18 +307,37 @@ class Controller:
 
         self._loop.post(tell)
 
+    def _engine_changed(self, name: str) -> None:
+        """In a thread of the engine: it can be used again, or cannot, or its machines have changed."""
+
+        def look() -> None:
+            self._computes.count_again(name)
+            self._performer.give_out_nodes()
+            self._record.bell.ring("compute")
+
+        self._loop.post(look)
+
+    def _node_noticed(self, place: Place, grace_s: float, words: str) -> None:
+        """In a thread of the engine: it will take the node of an agent away in so many seconds."""
+
+        def tell() -> None:
+            log.info("Run %s, node %d: %s", place.run_id, place.node, words)
+            self._runs.observe(place.run_id, obs.NodePreempted(place.attempt, place.node, max(0.0, grace_s), 0.0))
+
+        self._loop.post(tell)
+
     def _follow_up(self, run_id: str, seen: obs.Observation) -> None:
         self._loop.follow_up(lambda: self._runs.observe(run_id, seen))
 
     def _tick(self) -> Optional[float]:
         """What needs the clock; returns when to be called again."""
         self._desk.look()
-        self._runs.retry_unstored()
+        is_waiting = self._runs.retry()
         self._refresh_reasons()
         if self._computes.scale_down():
             self._record.bell.ring("compute")
         self._performer.give_out_nodes()  # the clock alone may have freed some, or made fewer enough
-        if self._runs.all():
+        if is_waiting or len(self._runs):
             return time.monotonic() + self._tick_s
         return self._computes.next_change()
 
@@ -292,6 +350,21 @@ class Controller:
             live = self._runs.get(run_id)
             if live is not None and live.state.reason != reason and now - live.reason_written >= TICK_S:
                 stale.append((live.reason_written, run_id, reason, live))
-        for _written, run_id, reason, live in sorted(stale, key=lambda s: s[0])[:REASONS_PER_TICK]:
-            live.reason_written = now
-            self._runs.observe(run_id, obs.Waiting(reason))
+        for _written, _run_id, reason, live in sorted(stale, key=lambda s: s[0])[:REASONS_PER_TICK]:
+            self._runs.note_reason(live, reason)
+        if self._engines.has_attached:
+            self._refresh_placements(now)
+
+    def _refresh_placements(self, now: float) -> None:
+        """The same for runs whose agents wait in the queue of an engine on other machines."""
+        for live in self._runs.with_agents():
+            state = live.state
+            if state.status is not RunStatus.PROVISIONING or now - live.reason_written < TICK_S:
+                continue
+            node = next((i for i, n in enumerate(state.nodes) if n.phase == NodePhase.PLACED), None)
+            if node is None or state.nodes[node].machine or self._engines.is_here(live.spec.compute):
+                continue
+            reason = self._engines.waiting(self._jobs.place(live, node))
+            if reason != live.engine_reason:
+                live.reason_written, live.engine_reason = now, reason
+                self._runs.observe(live.run_id, obs.PlacementWaits(state.attempt, reason))

@@ -6,15 +6,16 @@ import dataclasses
 import json
 import logging
 import os
-import sys
 from collections.abc import Sequence
 from typing import Optional
 
+from rookery.engine.ground import Ground, ground_here
+from rookery.engine.launch_variables import processes_sharing
 from rookery.engine.outcome import Grant
 from rookery.engine.variables import Surroundings, rank_variables
 from rookery.environments import BuiltEnvironment
 from rookery.errors import RookeryError
-from rookery.spec.job import Job, KeeperAddress, RankJob
+from rookery.spec.job import Job, RankJob
 from rookery.spec.launch import Launcher, LaunchJob
 from rookery.spec.logs import driver_log_name
 from rookery.spec.paths import NodePaths, WorkspacePaths
@@ -49,10 +50,12 @@ def make_job(
     socket: str,
     limits: JobLimits,
     watched_folder: str = "",
+    ground: Optional[Ground] = None,
 ) -> Job:
     """One node's share of an attempt. `grants` has one entry per node of the gang; none for interactive
-    runs."""
-    node_paths = paths.attempt(spec.run_id, attempt).node(node)
+    runs. `ground` says where it runs when that is not this machine."""
+    ground = ground or ground_here(paths)
+    node_paths = ground.paths.attempt(spec.run_id, attempt).node(node)
     watches = spec.kind == RunKind.INTERACTIVE
     per_node = 1 if watches else spec.processes_per_node
     num_nodes = max(1, len(grants))
@@ -72,11 +75,11 @@ def make_job(
         node=node,
         mode="watch" if watches else "run",
         token=agent_token,
-        keeper=KeeperAddress(endpoint_file=paths.endpoint, start_command=start_command(paths)),
+        keeper=ground.keeper,
         world_size=world_size,
         ranks=ranks,
         snapshot_id=spec.snapshot_id,
-        content_root=paths.content,
+        content_root=ground.content,
         payload_root=around.payload,
         work=watched_folder if watches else node_paths.work(spec.run_id),
         watched_pid=spec.watched.pid if spec.watched else 0,
@@ -95,17 +98,14 @@ def make_job(
         if built.container
         else None,
         launch=None if watches else _launch_job(spec, num_nodes, grant, around, socket),
+        environment=built.on_node,
+        thread_share=0 if ground.is_here else processes_sharing(spec),
     )
 
 
 def as_finisher(job: Job) -> Job:
     """The same share, for an agent that only ships what is on disk."""
     return dataclasses.replace(job, mode="finish")
-
-
-def start_command(paths: WorkspacePaths) -> tuple[str, ...]:
-    """How an agent on this machine gets a keeper when none answers."""
-    return (sys.executable, "-E", "-s", "-m", "rookery.client.start", paths.root)
 
 
 def write_job(node_paths: NodePaths, job: Job) -> None:
@@ -190,22 +190,26 @@ def _launch_job(spec: RunSpec, num_nodes: int, grant: Grant, around: Surrounding
         secret=around.launch_secret,
         backend=str(spec.launcher_options.get("backend") or ""),
         channel=os.path.join(folder, "m" + name[1:]) if name else "",
-        has_gpus=bool(grant.gpus),
+        has_gpus=bool(grant.gpus) or around.node_gpus,
         workers=num_nodes * per_node,
-        warnings=_launch_warnings(spec, num_nodes, grant),
+        warnings=_launch_warnings(spec, num_nodes, grant, around),
     )
 
 
-def _launch_warnings(spec: RunSpec, num_nodes: int, grant: Grant) -> tuple[str, ...]:
+def _launch_warnings(spec: RunSpec, num_nodes: int, grant: Grant, around: Surroundings) -> tuple[str, ...]:
     words = []
     per_node = spec.processes_per_node
-    if not grant.gpus and len(grant.cpus) < per_node and num_nodes > 1:
+    if around.one_machine and not grant.gpus and len(grant.cpus) < per_node and num_nodes > 1:
         cores = "1 core" if len(grant.cpus) == 1 else f"{len(grant.cpus)} cores"
         words.append(
             f"{num_nodes} nodes share this machine: each has {cores} for {per_node} processes, so they will be slower "
             "than on machines of their own."
         )
-    if not grant.gpus and spec.launcher_options.get("backend") == "nccl" and spec.launcher == Launcher.PER_PROCESS:
+    if (
+        not (grant.gpus or around.node_gpus)
+        and spec.launcher_options.get("backend") == "nccl"
+        and spec.launcher == Launcher.PER_PROCESS
+    ):
         words.append(
             "communication_backend is nccl, but this node has no GPU, and NCCL needs CUDA: a script that calls "
             "init_process_group('nccl') will fail here. Let it choose by torch.cuda.is_available(), or say 'gloo'."

@@ -9,7 +9,7 @@ from __future__ import annotations
 from rookery.spec.launch import Launcher, command_processes
 from rookery.spec.run import RunSpec
 
-__all__ = ["launch_variables", "threads_per_rank"]
+__all__ = ["launch_variables", "processes_sharing", "threads_per_rank"]
 
 _FRAMEWORKS = {Launcher.PER_PROCESS: "PyTorch", Launcher.PER_NODE: "PyTorch", Launcher.TENSORFLOW: "TensorFlow"}
 _COMMUNICATORS = {
@@ -48,7 +48,11 @@ def launch_variables(spec: RunSpec, node: int, rank: int, local_rank: int, world
 
 def threads_per_rank(spec: RunSpec, num_cpus: int) -> int:
     """The node's cores divided among its processes; 0 where only the launcher in its command knows how many there are."""
-    each: int | None = max(1, spec.processes_per_node)
-    if spec.command and each == 1:
-        each = command_processes(spec.command)
+    each = processes_sharing(spec)
     return max(1, num_cpus // each) if each and num_cpus else 0
+
+
+def processes_sharing(spec: RunSpec) -> int:
+    """How many processes share a node's cores; 0 where only the launcher in its command knows."""
+    each = max(1, spec.processes_per_node)
+    return command_processes(spec.command) or 0 if spec.command and each == 1 else each

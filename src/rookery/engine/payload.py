@@ -1,6 +1,6 @@
 """The payload: what is put on the path of user processes, as a folder named after the hash of its contents.
 
-`first/` goes first on PYTHONPATH and holds only sitecustomize and the three modules it needs; `offered/`
+`first/` goes first on PYTHONPATH and holds only sitecustomize and the modules it needs; `offered/`
 holds packages that the offer finder gives to processes which do not have them. Built once, atomically; old
 ones stay for
 the runs that use them.
@@ -22,7 +22,7 @@ __all__ = ["ensure_payload"]
 
 OFFERED_MODULES = ("__init__.py", "errors.py", "settings.py")
 OFFERED_PACKAGES = ("spec", "worker", "client", "submit", "sdk", "azureml")
-FIRST_MODULES = ("recorder", "offer", "torchvision_hook")
+FIRST_MODULES = ("recorder", "launched", "offer", "torchvision_hook")
 
 _lock = threading.Lock()
 _known: dict[tuple[tuple[str, int, int], ...], str] = {}  # what the files looked like -> hash of their contents

@@ -4,15 +4,18 @@ and doing."""
 from __future__ import annotations
 
 import contextlib
+import copy
 import logging
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, Optional
 
 from rookery.engine import actions as act
 from rookery.engine import observations as obs
 from rookery.engine.compute import Computes
 from rookery.engine.engines.base import Engine, Place
+from rookery.engine.engines.registry import Engines
 from rookery.engine.holds import Holds
 from rookery.engine.jobs import as_finisher, read_job, write_job
 from rookery.engine.live import Live
@@ -21,6 +24,7 @@ from rookery.engine.preparing import Preparing
 from rookery.engine.queue import Request
 from rookery.engine.recovery import outcome_on_disk, was_started
 from rookery.engine.run_state import NodePhase
+from rookery.engine.verdict import lost_with
 from rookery.errors import ComputeError, ComputeNotFoundError
 from rookery.spec.compute import LOCAL
 from rookery.spec.run import RunKind
@@ -40,22 +44,25 @@ class Performer:
         follow_up: tell of something seen here, to be handled right after this.
         post: have something done in the controller's thread, from any thread.
         get_live: the live run of an id, for looking at parents.
+        note_reason: a waiting run has another reason.
     """
 
     def __init__(
         self,
         record: Any,
         computes: Computes,
-        engine: Engine,
+        engines: Engines,
         jobs: JobMaker,
         holds: Holds,
         follow_up: Tell,
         post: Callable[[Callable[[], Any]], None],
         get_live: Callable[[str], Optional[Live]],
+        note_reason: Callable[[Live, str], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._record, self._computes, self._engine, self._jobs = record, computes, engine, jobs
+        self._record, self._computes, self._engines, self._jobs = record, computes, engines, jobs
         self._holds, self._follow_up, self._get_live, self._clock = holds, follow_up, get_live, clock
+        self._post, self._note_reason = post, note_reason
         self._preparing = Preparing(record, jobs, holds, follow_up, post)
 
     def stop(self) -> None:
@@ -69,7 +76,7 @@ class Performer:
     def _prepare_environment(self, live: Live, _action: act.PrepareEnvironment) -> None:
         self._preparing.want(live)
 
-    def _enqueue(self, live: Live, _action: act.Enqueue) -> None:
+    def _enqueue(self, live: Live, action: act.Enqueue) -> None:
         if not self._holds.take(live.run_id, live.state.built):
             self._follow_up(live.run_id, obs.EnvironmentGone())
             return
@@ -82,10 +89,9 @@ class Performer:
             )
             return
         self.give_out_nodes()
-        reason = self._computes.reason(live.run_id)
+        reason = "" if action.again and live.state.reason else self._computes.reason(live.run_id)
         if reason:
-            live.reason_written = self._clock()
-            self._follow_up(live.run_id, obs.Waiting(reason))
+            self._note_reason(live, reason)
 
     def _request(self, live: Live, nested: bool) -> Request:
         count = live.spec.node_count
@@ -128,37 +134,66 @@ class Performer:
         self._launch(live, action.attempt, places)
 
     def _launch(self, live: Live, attempt: int, places: list[Place]) -> None:
-        try:
+        now = copy.copy(live)  # the jobs may be written in another thread, by the state of this moment
+
+        def write_jobs() -> None:
             for place in places:
-                write_job(place.paths, self._jobs.make(live, place.node))
-                live.heard[place.node] = self._clock()
-            self._engine.place(places)
-        except Exception as error:
-            log.exception("Run %s: its agents could not be started", live.run_id)
-            self._follow_up(live.run_id, obs.PlacementFailed(attempt, f"Its agents could not be started: {error}"))
+                write_job(place.paths, self._jobs.make(now, place.node))
+
+        def placed(words: str) -> None:
+            seen = obs.PlacementFailed(attempt, words) if words else obs.AgentsPlaced(attempt)
+            self._tell_of(places[0], live.run_id, seen)
+
+        for place in places:
+            live.heard[place.node] = self._clock()
+        self._engines.place(places, write_jobs, placed)
+
+    def _tell_of(self, place: Place, run_id: str, seen: obs.Observation) -> None:
+        """What became of something that an engine was asked for: engines on other machines answer in threads of their own."""
+        if self._engines.is_here(place.target):
+            self._follow_up(run_id, seen)
         else:
-            self._follow_up(live.run_id, obs.AgentsPlaced(attempt))
+            self._post(lambda: self._follow_up(run_id, seen))
 
     def _adopt_agents(self, live: Live, action: act.AdoptAgents) -> None:
         self._holds.take(live.run_id, live.state.built)
         if live.state.holding:
             self._computes.retake(live.spec.compute, live.run_id, live.state.grants)
             if live.state.preempted is not None:
-                taken = live.state.grants[live.state.preempted].id
+                taken, away_s = live.state.grants[live.state.preempted].id, live.state.preempt_away_s
+                away_s = self._jobs.preempted_s if away_s is None else away_s
                 with contextlib.suppress(ComputeNotFoundError, ComputeError):
-                    self._computes.preempt(live.spec.compute, taken, self._jobs.preempted_s, force=True)
-        places = [self._jobs.place(live, i) for i, n in enumerate(live.state.nodes) if n.phase != NodePhase.SHIPPED]
-        alive = self._engine.adopt(places)
+                    self._computes.preempt(live.spec.compute, taken, away_s, force=True)
+        places = []
+        for i, node in enumerate(live.state.nodes):
+            live.heard[i] = self._clock()
+            if node.phase != NodePhase.SHIPPED and not self._adopt_finisher(live, i):
+                places.append(self._jobs.place(live, i))
+
+        def found(alive: set[Place]) -> None:
+            if places and not self._engines.is_here(places[0].target):
+                self._post(lambda: self._adopted(live, action, places, alive))
+            else:
+                self._adopted(live, action, places, alive)
+
+        self._engines.adopt(places, found)
+
+    def _adopt_finisher(self, live: Live, node: int) -> bool:
+        """Whether an agent of this machine looks after what a node on another one has left."""
+        if not self._jobs.is_far(live) or live.state.nodes[node].phase != NodePhase.ENDED:
+            return False
+        return bool(self._engines.here.adopt([self._jobs.place_here(live, node)]))
+
+    def _adopted(self, live: Live, action: act.AdoptAgents, places: list[Place], alive: set[Place]) -> None:
+        """It is known which agents still live; of a run on other machines perhaps much later."""
+        if self._get_live(live.run_id) is not live or live.state.attempt != action.attempt:
+            return
         fresh = []
         for place in places:
-            live.heard[place.node] = self._clock()
-            if place in alive:
+            node = live.state.nodes[place.node]
+            if place in alive or node.phase == NodePhase.SHIPPED:
                 continue
-            if (
-                action.launch
-                and live.state.nodes[place.node].phase == NodePhase.PLACED
-                and not was_started(place.paths)
-            ):
+            if action.launch and node.phase == NodePhase.PLACED and not node.machine and not was_started(place.paths):
                 fresh.append(place)
             else:
                 words = f"The agent of node {place.node} ended while the keeper was away."
@@ -180,27 +215,54 @@ class Performer:
             self._record.bell.ring(f"commands/{live.run_id}/{action.attempt}/{node}")
 
     def _kill_agent(self, live: Live, action: act.KillAgent) -> None:
-        self._engine.kill(self._jobs.place(live, action.node))
+        self._engines.kill(self._jobs.place(live, action.node))
 
     def _sweep_leftovers(self, live: Live, action: act.SweepLeftovers) -> None:
-        killed = self._engine.sweep(self._jobs.place(live, action.node))
-        if killed:
-            log.info("Run %s: killed %d processes that its dead agent had left", live.run_id, len(killed))
+        self._engines.sweep(self._jobs.place(live, action.node))
 
     def _start_finisher(self, live: Live, action: act.StartFinisher) -> None:
-        place = self._jobs.place(live, action.node)
-        if self._engine.adopt([place]):
+        live.heard[action.node] = self._clock()
+        if self._jobs.is_far(live) and not self._jobs.shares_files(live):
+            self._finish_there(live, action)
+            return
+        place = (
+            self._jobs.place_here(live, action.node) if self._jobs.is_far(live) else self._jobs.place(live, action.node)
+        )
+        if self._engines.here.adopt([place]):
             return  # a keeper that died right here had started it
         try:
-            write_job(place.paths, as_finisher(read_job(place.paths) or self._jobs.make(live, place.node)))
-            live.heard[place.node] = self._clock()
-            self._engine.place([place])
+            before = None if self._jobs.is_far(live) else read_job(place.paths)
+            write_job(place.paths, as_finisher(before or self._jobs.make(live, place.node, here=True)))
+            self._engines.here.place([place])
         except Exception as error:
             log.exception("Run %s: what it left cannot be shipped", live.run_id)
-            self._follow_up(
-                live.run_id,
-                obs.AgentLost(action.attempt, action.node, f"No agent could be started to store it: {error}"),
-            )
+            words = f"No agent could be started to store it: {error}"
+            self._follow_up(live.run_id, obs.AgentLost(action.attempt, action.node, words))
+
+    def _finish_there(self, live: Live, action: act.StartFinisher) -> None:
+        """What a node has left lies only there: an agent goes to that very machine, if it is still there."""
+        machine = live.state.nodes[action.node].machine
+        if not machine:  # its agent never came so far as to say hello: it has left nothing
+            self._follow_up(live.run_id, obs.Shipped(action.attempt, action.node))
+            return
+        place = replace(self._jobs.place(live, action.node), on=machine)
+        now = copy.copy(live)
+        live.finishers[action.node] = self._clock()
+
+        def send(engine: Engine) -> None:
+            state = next((n.state for n in engine.nodes() if n.name == machine), "gone")
+            if state in ("down", "gone"):
+                seen: obs.Observation = obs.Shipped(action.attempt, action.node, (lost_with(machine, state),))
+                self._tell_of(place, live.run_id, seen)
+                return
+            write_job(place.paths, as_finisher(self._jobs.make(now, place.node)))
+            engine.place([place])
+
+        def failed(error: Exception) -> None:
+            words = f"No agent could be started on machine {machine} to store it: {error}"
+            self._tell_of(place, live.run_id, obs.AgentLost(action.attempt, action.node, words))
+
+        self._engines.ask(place.target, send, failed)
 
     def _end(self, live: Live, _action: act.End) -> None:
         self._computes.release(live.run_id)

@@ -10,22 +10,28 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
-from rookery.engine.engines.base import Engine, Place
+from rookery.engine.engines.base import Place
+from rookery.engine.engines.registry import Engines
+from rookery.engine.ground import Ground, builds_on_nodes, far_ground, ground_here, is_remote, keeper_address
 from rookery.engine.jobs import JobLimits, make_job, mask_job, read_job
 from rookery.engine.live import Live
 from rookery.engine.runtime import agent_socket
 from rookery.engine.variables import Surroundings
 from rookery.environments import BuiltEnvironment
-from rookery.errors import RookeryError
+from rookery.errors import ComputeError, RookeryError
 from rookery.record.clock import from_unix
 from rookery.settings import get_setting
+from rookery.spec.compute import ClusterSpec
 from rookery.spec.job import Job
 from rookery.spec.paths import WorkspacePaths
 from rookery.spec.run import RunKind, RunSpec
+
+if TYPE_CHECKING:
+    from rookery.engine.kit import Kit
 
 __all__ = ["JobMaker"]
 
@@ -37,10 +43,13 @@ class JobMaker:
         self,
         record: Any,
         paths: WorkspacePaths,
-        engine: Engine,
+        engines: Engines,
         ensure_payload: Callable[[WorkspacePaths], str],
+        spec_of: Callable[[str], Optional[ClusterSpec]],
     ) -> None:
-        self._record, self._paths, self._engine, self._ensure_payload = record, paths, engine, ensure_payload
+        self._record, self._paths, self._engines, self._ensure_payload = record, paths, engines, ensure_payload
+        self.spec_of = spec_of
+        self._kit: Optional[Kit] = None
         self._payload = ""
         self._payload_lock = threading.Lock()
         self._workspace: Optional[dict[str, Any]] = None
@@ -55,6 +64,16 @@ class JobMaker:
         self.preempted_s: float = get_setting("preempted_s", paths.root)
         self.elastic_wait_s: float = get_setting("elastic_wait_s", paths.root)
         self._token_hours = get_setting("run_token_hours", paths.root)
+
+    @property
+    def kit(self) -> Kit:
+        """What nodes on other machines fetch; its code is loaded when there is such a node."""
+        with self._payload_lock:
+            if self._kit is None:
+                from rookery.engine.kit import Kit
+
+                self._kit = Kit(self._record, self._paths, self.get_payload)
+            return self._kit
 
     def has_payload(self) -> bool:
         return bool(self._payload) and os.path.isdir(self._payload)
@@ -78,11 +97,34 @@ class JobMaker:
 
     def place(self, live: Live, node: int) -> Place:
         root = self._paths.attempt(live.run_id, live.state.attempt).node(node).root
-        return Place(live.run_id, live.state.attempt, node, root)
+        return Place(live.run_id, live.state.attempt, node, root, live.spec.compute)
 
-    def make(self, live: Live, node: int) -> Job:
-        """What the agent of a node is to do."""
+    def place_here(self, live: Live, node: int) -> Place:
+        """For an agent on this machine that looks after what a node on another one left in shared files."""
+        return replace(self.place(live, node), target="")
+
+    def is_far(self, live: Live) -> bool:
+        """Whether its nodes are other machines."""
+        return live.spec.kind == RunKind.SCRIPT and is_remote(self.spec_of(live.spec.compute))
+
+    def shares_files(self, live: Live) -> bool:
+        spec = self.spec_of(live.spec.compute)
+        return spec is None or not is_remote(spec) or bool(spec.reach.shared_files)
+
+    def builds_on_nodes(self, live: Live) -> bool:
+        return live.spec.kind == RunKind.SCRIPT and builds_on_nodes(self.spec_of(live.spec.compute))
+
+    def boot(self, gang: Sequence[Place]) -> str:
+        """The program that starts the agents of a gang on their nodes."""
+        spec = self.spec_of(gang[0].target)
+        if spec is None:
+            raise ComputeError(f"Compute target '{gang[0].target}' is gone.")
+        return self.kit.make_boot(gang, keeper_address(self._paths, spec.reach), spec.reach)
+
+    def make(self, live: Live, node: int, here: bool = False) -> Job:
+        """What the agent of a node is to do. `here`: an agent on this machine does it, wherever the nodes are."""
         spec, state = live.spec, live.state
+        ground = ground_here(self._paths) if here or not self.is_far(live) else self._far_ground(live, node)
         place = self.place(live, node)
         built = state.built or BuiltEnvironment(python=spec.environment.python)
         folder = self._watched_folder(live, place) if spec.kind == RunKind.INTERACTIVE else ""
@@ -95,12 +137,18 @@ class JobMaker:
             node,
             state.grants,
             built,
-            replace(self._surroundings(spec), launch_secret=self._launch_secret(spec.run_id, state.attempt)),
+            replace(self._surroundings(spec, ground), launch_secret=self._launch_secret(spec.run_id, state.attempt)),
             self._record.tokens.make(spec.run_id, "agent"),
-            agent_socket(place.root),
+            ground.socket(place.root),
             self._limits,
             folder,
+            ground,
         )
+
+    def _far_ground(self, live: Live, node: int) -> Ground:
+        spec = self.spec_of(live.spec.compute)
+        assert spec is not None
+        return far_ground(self._paths, spec.reach, live.run_id, live.state.attempt, node)
 
     def forget(self, live: Live) -> None:
         """Take away what a run that has ended leaves: sockets (an agent that was killed could not), and secret values in
@@ -113,18 +161,23 @@ class JobMaker:
             for attempt in range(1, live.state.attempt + 1) if live.spec.secrets else ():
                 mask_job(self._paths.attempt(live.run_id, attempt).node(node), live.spec.secrets)
 
-    def _surroundings(self, spec: RunSpec) -> Surroundings:
-        capacity = self._engine.capacity()
+    def _surroundings(self, spec: RunSpec, ground: Ground) -> Surroundings:
+        capacity = self._engines.here.capacity()
+        is_shared = ground.paths == self._paths
+        checkpoints = ground.paths.checkpoints(spec.run_id) if spec.kind == RunKind.SCRIPT else ""
         return Surroundings(
             workspace=self._identity(),
             experiment_id=self._experiment_id(spec.experiment),
-            keeper_url=self._keeper_url(),
+            keeper_url=self._keeper_url() if ground.is_here else ground.keeper.url,
             run_token=self._record.tokens.make(spec.run_id, "run"),
             token_expiry=from_unix(time.time() + self._token_hours * 3600),
-            payload=self._payload,
-            inherited=os.environ,
-            has_gpus=bool(capacity and capacity.gpus),
-            checkpoints=self._paths.checkpoints(spec.run_id) if spec.kind == RunKind.SCRIPT else "",
+            payload=self._payload if is_shared else self.kit.node_payload(),
+            inherited=ground.inherited,
+            has_gpus=ground.is_here and bool(capacity and capacity.gpus),
+            node_gpus=not ground.is_here and any(n.gpus for n in self._engines.census(spec.compute)),
+            node_address="127.0.0.1" if ground.is_here else "",
+            one_machine=ground.is_here,
+            checkpoints=checkpoints,
             secrets=self._record.secrets.of_run(spec.run_id) if spec.secrets else {},
         )
 

@@ -8,7 +8,15 @@ import signal
 from collections.abc import Iterator
 from typing import Optional
 
-__all__ = ["all_pids", "command_line", "environment_of", "is_running", "kill_process", "start_ticks"]
+__all__ = [
+    "all_pids",
+    "command_line",
+    "environment_of",
+    "is_of_this_machine",
+    "is_running",
+    "kill_process",
+    "start_ticks",
+]
 
 
 def start_ticks(pid: int) -> Optional[int]:
@@ -63,6 +71,15 @@ def all_pids() -> Iterator[int]:
     for name in names:
         if name.isdigit():
             yield int(name)
+
+
+def is_of_this_machine(pid: int) -> bool:
+    """False for what runs in another pid namespace: a container's process, or that of a node which a test has made of this
+    machine. They are seen in /proc, and their agents are not ours."""
+    try:
+        return os.readlink(f"/proc/{pid}/ns/pid") == os.readlink("/proc/self/ns/pid")
+    except OSError:
+        return True
 
 
 def command_line(pid: int) -> tuple[str, ...]:

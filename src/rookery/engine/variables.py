@@ -30,7 +30,8 @@ class Surroundings:
     token_expiry: str
     payload: str
     inherited: Mapping[str, str]  # the environment that agents inherit from the keeper
-    has_gpus: bool = False
+    has_gpus: bool = False  # of this machine: which of them a run may use is said by a variable
+    node_gpus: bool = False  # of nodes that are other machines, whose engine says which
     checkpoints: str = ""  # kept from attempt to attempt
     node_address: str = "127.0.0.1"  # where nodes reach each other; empty: each finds its own
     one_machine: bool = True

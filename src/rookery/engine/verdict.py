@@ -11,7 +11,7 @@ from rookery.engine.outcome import CANCELED, COMPLETED, FAILED, LOST, Outcome
 from rookery.spec.cause import Cause, CauseKind
 from rookery.spec.plain import to_plain
 
-__all__ = ["bad_cause", "deciding_outcome", "environment_cause", "lost_cause", "placement_cause"]
+__all__ = ["bad_cause", "deciding_outcome", "environment_cause", "lost_cause", "lost_with", "placement_cause"]
 
 
 def deciding_outcome(outcomes: Sequence[Optional[Outcome]], first_bad: int) -> Optional[Outcome]:
@@ -66,8 +66,9 @@ def _left_alone(cause: dict[str, Any], ended: Sequence[int]) -> dict[str, Any]:
     }
 
 
-def lost_cause(attempt: int, seen: AgentLost) -> dict[str, Any]:
-    """The agent of a node died and took its ranks with it."""
+def lost_cause(attempt: int, seen: AgentLost, machine: str = "") -> dict[str, Any]:
+    """The agent of a node died and took its ranks with it. `machine` is where it ran, where that is not this one."""
+    summary = seen.words if not machine or machine in seen.words else f"{seen.words} It ran on machine {machine}."
     advice = ["Submit it again, or let it be tried again by itself with retries_lost_node."]
     if seen.signal == "SIGKILL":
         advice.insert(
@@ -78,7 +79,7 @@ def lost_cause(attempt: int, seen: AgentLost) -> dict[str, Any]:
     return to_plain(
         Cause(
             kind=CauseKind.LOST_NODE,
-            summary=seen.words,
+            summary=summary,
             attempt=attempt,
             node=seen.node,
             exit_code=seen.exit_code,
@@ -87,6 +88,11 @@ def lost_cause(attempt: int, seen: AgentLost) -> dict[str, Any]:
             advice=tuple(advice),
         )
     )
+
+
+def lost_with(machine: str, state: str) -> str:
+    """What was not shipped when a machine went away."""
+    return f"What machine {machine} had not sent yet (the last lines of its logs, its metrics and outputs) is lost: it is {state}."
 
 
 def placement_cause(attempt: int, words: str) -> dict[str, Any]:

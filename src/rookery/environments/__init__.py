@@ -6,6 +6,6 @@ hash → built once per machine).
 
 from __future__ import annotations
 
-from rookery.environments.base import BuiltEnvironment, check, prepare, prepared
+from rookery.environments.base import BuiltEnvironment, check, prepare, prepared, resolve_for_node
 
-__all__ = ["BuiltEnvironment", "check", "prepare", "prepared"]
+__all__ = ["BuiltEnvironment", "check", "prepare", "prepared", "resolve_for_node"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 from rookery.environments.interpreter import find_interpreter, known_interpreter, try_interpreter
 from rookery.spec.container import ContainerSpec
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rookery.environments.building.builder import Built
     from rookery.record import Record
 
-__all__ = ["BuiltEnvironment", "check", "prepare", "prepared"]
+__all__ = ["BuiltEnvironment", "check", "prepare", "prepared", "resolve_for_node"]
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class BuiltEnvironment:
     deviations: what differs from the specification, in sentences; each becomes a warning of the run.
     container: the run lives in one, and `python` and `bin_dir` are paths inside it.
     key: of the store of environments, where it is kept there; whoever runs in it holds it by this.
+    on_node: it is built on the node instead, from this (`resolve_for_node`); `python` and `bin_dir` are then placeholders.
     """
 
     python: str
@@ -37,6 +38,7 @@ class BuiltEnvironment:
     deviations: tuple[str, ...] = ()
     container: Optional[ContainerSpec] = None
     key: str = ""
+    on_node: Optional[dict[str, Any]] = None
 
 
 def check(spec: EnvironmentSpec) -> None:
@@ -96,6 +98,34 @@ def prepare(
         if contained.is_contained(spec):
             return contained.prepare_contained(spec, log, partial(_prepare, again=again), record, again)
     return _prepare(spec, log, again)
+
+
+def resolve_for_node(
+    spec: EnvironmentSpec, log: Callable[[bytes], None], again: bool = False, workspace_root: Optional[str] = None
+) -> dict[str, Any]:
+    """What a machine that does not see ours needs to prepare the environment itself (building/node.py): plain data.
+
+    `{"kind": "interpreter", "name", "python", "variables", "deviations"}`, or `{"kind": "build", …}` with a lock.
+
+    Raises:
+        UserError: see check.
+        EnvironmentBuildError: it cannot be resolved; or it asks for a container, and the setting containers says strict.
+    """
+    deviations: tuple[str, ...] = ()
+    if spec.docker:
+        from rookery.environments.containers import contained
+
+        if contained.is_contained(spec):
+            deviations = (contained.no_container_on_nodes(spec, workspace_root),)
+            log(f"{deviations[0]}\n".encode())
+    if _is_to_be_built(spec):
+        from rookery.environments.building.for_nodes import build_data
+
+        data = build_data(spec, log, workspace_root, again)
+    else:
+        data = {"kind": "interpreter", "name": spec.name, "python": spec.python or "python3"}
+        data.update({"variables": dict(spec.variables), "deviations": []})
+    return {**data, "deviations": [*deviations, *data["deviations"]]}
 
 
 def _prepare(spec: EnvironmentSpec, log: Callable[[bytes], None], again: bool) -> BuiltEnvironment:

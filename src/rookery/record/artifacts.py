@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Optional
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from rookery.errors import ArtifactNotFoundError, ModelNotFoundError
 from rookery.record.clock import utc_now
@@ -66,6 +66,19 @@ class Artifacts:
             rows = conn.execute(query)
             # Compared here, because LIKE ignores case on one database and not on the other.
             return [_plain(row) for row in rows if row.name.startswith(prefix)]
+
+
+    def delete(self, run_id: str, path: str) -> int:
+        """Forgets a file, or all below a folder (empty: all of the run's); how many. Their content stays until it is
+        collected."""
+        wanted = check_artifact_name(path) if path else ""
+        with self._db.write() as tx:
+            run_row(tx.conn, run_id)
+            query = select(artifacts.c.name).where(artifacts.c.run_id == run_id)
+            names = [n for (n,) in tx.conn.execute(query) if not wanted or n == wanted or n.startswith(wanted + "/")]
+            for name in names:
+                tx.conn.execute(delete(artifacts).where(artifacts.c.run_id == run_id, artifacts.c.name == name))
+            return len(names)
 
 
 def _link(tx: Tx, run_id: str, name: str, sha256: str) -> dict[str, Any]:

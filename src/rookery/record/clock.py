@@ -6,7 +6,7 @@ import math
 import time
 from datetime import datetime, timezone
 
-__all__ = ["from_unix", "utc_now"]
+__all__ = ["from_unix", "milliseconds", "utc_now"]
 
 
 def utc_now() -> str:
@@ -18,3 +18,8 @@ def from_unix(seconds: float) -> str:
     if not math.isfinite(seconds) or not 0 <= seconds < 253402300799:
         seconds = time.time()
     return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def milliseconds(moment: str) -> int:
+    """One of our texts as unix milliseconds."""
+    return round(datetime.strptime(moment, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=timezone.utc).timestamp() * 1000)

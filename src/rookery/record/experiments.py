@@ -12,7 +12,7 @@ from rookery.record.clock import utc_now
 from rookery.record.database import Database, Tx
 from rookery.record.schema import experiments, runs
 from rookery.record.text import clean_map
-from rookery.spec.names import check_experiment_name, new_guid
+from rookery.spec.names import check_experiment_name, check_free_name, new_guid
 
 __all__ = ["Experiments", "count_run", "ensure_experiment"]
 
@@ -31,6 +31,26 @@ class Experiments:
     def get(self, name: str) -> dict[str, Any]:
         with self._db.read() as conn:
             return _plain(_find(conn, name))
+
+    def by_id(self, experiment_id: str) -> dict[str, Any]:
+        with self._db.read() as conn:
+            row = conn.execute(select(experiments).where(experiments.c.id == experiment_id)).first()
+        if row is None:
+            raise ExperimentNotFoundError(
+                f"There is no experiment with the id '{experiment_id:.80}'. List them with `rookery experiments`."
+            )
+        return _plain(row)
+
+    def create(self, name: str, tags: Optional[dict[str, Any]] = None, experiment_id: str = "") -> dict[str, Any]:
+        """A new one, under a name that may be freer than ours; ConflictError when there is one."""
+        check_free_name(name, "experiment")
+        labels = clean_map(tags or {}, "tags")
+        with self._db.write() as tx:
+            if tx.conn.execute(select(experiments.c.id).where(experiments.c.name == name)).first():
+                raise ConflictError(f"Experiment '{name}' exists already. Choose another name.", details={"exists": True})
+            values = {"id": experiment_id or new_guid(), "name": name, "created_utc": utc_now(), "tags": labels}
+            tx.conn.execute(insert(experiments).values(run_count=0, **values))
+            return _plain(_find(tx.conn, name))
 
     def list(self, view: str = "active") -> list[dict[str, Any]]:
         """By name. `view` is active, archived or all."""
@@ -61,7 +81,7 @@ class Experiments:
             if archived is not None:
                 values["archived_utc"] = (row.archived_utc or utc_now()) if archived else None
             if new_name is not None and new_name != name:
-                check_experiment_name(new_name)
+                check_free_name(new_name, "experiment")
                 if tx.conn.execute(select(experiments.c.id).where(experiments.c.name == new_name)).first():
                     raise ConflictError(f"Experiment '{new_name}' exists already. Choose another name.")
                 values["name"] = new_name

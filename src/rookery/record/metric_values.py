@@ -17,7 +17,15 @@ from typing import Any, Optional
 
 from rookery.errors import UserError
 
-__all__ = ["Chunk", "chunk_from_block", "chunk_of_items", "chunk_of_values", "read_json", "read_packed"]
+__all__ = [
+    "Chunk",
+    "chunk_from_block",
+    "chunk_of_items",
+    "chunk_of_values",
+    "latest_in",
+    "read_json",
+    "read_packed",
+]
 
 MAX_BLOCK = 10_000_000
 _INT64 = 2**63
@@ -71,6 +79,25 @@ def chunk_of_values(values: Sequence[Any], steps: Optional[Sequence[Optional[int
 def chunk_of_items(items: Sequence[Any], count: int, times: Sequence[float]) -> Chunk:
     """Rows, tables, images …: one JSON value per item; a table's item holds many rows, so `count` is given."""
     return Chunk(count, "j", _json_line(list(items)), None, _pack("d", times), None)
+
+
+def latest_in(chunk: Chunk, before: int) -> Optional[tuple[float, int, float]]:
+    """(value, step, time) of the value with the largest step, then time, then value; None where the last is no number.
+
+    before: how many values the metric had; one without steps counts them.
+    """
+    if not isinstance(chunk.last, (int, float)) or len(chunk.times) < 8:
+        return None
+    last_time = struct.unpack_from("<d", chunk.times, len(chunk.times) - 8)[0]
+    if chunk.steps is None:
+        return float(chunk.last), before + chunk.count - 1, last_time
+    steps = read_packed("q", chunk.steps)
+    top = max(steps)
+    if chunk.dtype == "j" or (steps[-1] == top and steps.count(top) == 1):
+        return float(chunk.last), steps[-1], last_time
+    values, times = read_packed(chunk.dtype, chunk.values), read_packed("d", chunk.times)
+    time, value = max((times[i], float(values[i])) for i, step in enumerate(steps) if step == top)
+    return value, top, time
 
 
 def read_packed(dtype: str, data: bytes) -> list[Any]:

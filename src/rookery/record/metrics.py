@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Optional
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 
 from rookery.record.database import Database, Tx
 from rookery.record.events import metric_row, write_events
-from rookery.record.metric_values import Chunk, read_json, read_packed
+from rookery.record.metric_values import Chunk, latest_in, read_json, read_packed
 from rookery.record.run_rows import run_row
 from rookery.record.schema import metric_blocks, metrics
 
-__all__ = ["ITEM_KINDS", "MetricBatch", "Metrics"]
+__all__ = ["ITEM_KINDS", "MetricBatch", "Metrics", "latest_metrics"]
 
 # A block is rewritten when it is extended; at a thousand values that costs no more than the pages of a new row would.
 TAIL_VALUES = 1024
@@ -41,6 +42,22 @@ class Metrics:
                 for block in conn.execute(wanted.where(metric_blocks.c.metric_id.in_(ids))):
                     blocks[block.metric_id].append(block)
         return [_plain(row, blocks[row.id]) for row in rows]
+
+    def latest(self, run_ids: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+        """Of each run its numeric metrics: name, value (largest step, then time), step, time in unix seconds."""
+        with self._db.read() as conn:
+            return latest_metrics(conn, run_ids)
+
+
+def latest_metrics(conn: Connection, run_ids: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+    columns = (metrics.c.run_id, metrics.c.name, metrics.c.last_value, metrics.c.last_step, metrics.c.last_time)
+    found: dict[str, list[dict[str, Any]]] = {}
+    for i in range(0, len(run_ids), _NAMES):
+        query = select(*columns).where(metrics.c.run_id.in_(run_ids[i : i + _NAMES]), metrics.c.last_step.is_not(None))
+        for run_id, name, value, step, time in conn.execute(query):
+            shown = math.nan if value is None else value
+            found.setdefault(run_id, []).append({"name": name, "value": shown, "step": step, "time": time})
+    return found
 
 
 class MetricBatch:
@@ -93,7 +110,9 @@ class MetricBatch:
         write_events(tx, run_id, events)
 
 
-_METRIC_FIELDS = ("total", "kind", "tail", "tail_count", "tail_dtype", "tail_steps", "last")
+_METRIC_FIELDS = (
+    "total", "kind", "tail", "tail_count", "tail_dtype", "tail_steps", "last", "last_value", "last_step", "last_time",
+)  # fmt: skip
 _CHANGE_METRIC = (
     update(metrics).where(metrics.c.id == bindparam("row")).values({f: bindparam("new_" + f) for f in _METRIC_FIELDS})
 )
@@ -117,7 +136,7 @@ def _metric_rows(tx: Tx, run_id: str, named: dict[str, list[tuple[str, Chunk]]])
             insert(metrics),
             [
                 {"run_id": run_id, "name": name, "kind": named[name][0][0], "total": 0, "tail": -1, "tail_count": 0,
-                 "tail_dtype": "", "tail_steps": 0, "last": None}
+                 "tail_dtype": "", "tail_steps": 0, "last": None, "last_value": None, "last_step": None, "last_time": None}
                 for name in absent
             ],
         )  # fmt: skip
@@ -196,8 +215,24 @@ def _append(
         }  # fmt: skip
         new_blocks.append(block)
         tails[row["id"]] = block
+    _note_latest(row, chunk)
     row["total"] += chunk.count
     row["last"] = chunk.last
+
+
+def _note_latest(row: dict[str, Any], chunk: Chunk) -> None:
+    """Keeps the value with the largest step, then the largest time: what a search compares."""
+    found = latest_in(chunk, row["total"])
+    if found is None:
+        return
+    value, step, time = found
+    old = (row["last_step"], row["last_time"])
+    if old[0] is None or (step, time) > old or ((step, time) == old and _at_least(value, row["last_value"])):
+        row.update(last_value=None if value != value else value, last_step=step, last_time=time)
+
+
+def _at_least(value: float, old: Optional[float]) -> bool:
+    return old is None or value >= old
 
 
 def _merged_kind(have: str, given: str) -> Optional[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
 from typing import Any, Optional
 
 from sqlalchemy import Connection, delete, insert, select, update
@@ -15,9 +16,9 @@ from rookery.record.database import Database
 from rookery.record.run_rows import load_run
 from rookery.record.schema import model_files, model_names, models
 from rookery.record.text import clean_map, clean_text
-from rookery.spec.names import check_artifact_name, check_model_name
+from rookery.spec.names import check_artifact_name, check_free_name, check_model_name
 
-__all__ = ["Models"]
+__all__ = ["Models", "find_version", "plain_versions"]
 
 # What a Model shows that no query asks for.
 FACTS = (
@@ -29,8 +30,13 @@ FACTS = (
     "resource",
     "sample_input",
     "sample_output",
+    "stage",  # None, Staging, Production, Archived
+    "source",  # the address that whoever registered it gave
+    "source_link",
+    "logged_model_id",
+    "modified_utc",
 )
-CHANGEABLE = ("description", "framework_version", "datasets", "resource", "sample_input", "sample_output")
+CHANGEABLE = ("description", "framework_version", "datasets", "resource", "sample_input", "sample_output", "stage")
 
 
 class Models:
@@ -42,8 +48,9 @@ class Models:
         self._db = db
 
     def register(self, body: dict[str, Any], created_by: str) -> dict[str, Any]:
-        """A new version from a run's artifacts (`run_id`, `path`) or from uploaded content (`entries`)."""
-        name = check_model_name(body.get("name"))
+        """A new version from a run's artifacts (`run_id`, `path`), from uploaded content (`entries`), or, its files elsewhere,
+        from an address (`source`)."""
+        name = check_free_name(body.get("name"), "model") if body.get("source") else check_model_name(body.get("name"))
         tags, properties = (
             clean_map(body.get("tags") or {}, "tags"),
             clean_map(body.get("properties") or {}, "properties"),
@@ -58,19 +65,22 @@ class Models:
             facts["snapshot_id"] = run["snapshot_id"] if run else None
             last = tx.conn.execute(select(model_names.c.last_version).where(model_names.c.name == name)).scalar()
             version = (last or 0) + 1
+            now = utc_now()
             if last is None:
-                tx.conn.execute(insert(model_names).values(name=name, last_version=version))
+                tx.conn.execute(insert(model_names).values(name=name, last_version=version, created_utc=now, modified_utc=now))
             else:
-                tx.conn.execute(update(model_names).where(model_names.c.name == name).values(last_version=version))
+                changed = {"last_version": version, "modified_utc": now}
+                tx.conn.execute(update(model_names).where(model_names.c.name == name).values(**changed))
             tx.conn.execute(
                 insert(models).values(
-                    name=name, version=version, created_utc=utc_now(), created_by=clean_text(created_by),
+                    name=name, version=version, created_utc=now, created_by=clean_text(created_by),
                     run_id=run["id"] if run else None, framework=body.get("framework"), is_folder=int(is_folder),
                     tags=tags, properties=properties, facts=facts,
                 )
             )  # fmt: skip
             row = _find(tx.conn, name, version)
-            tx.conn.execute(insert(model_files), [{"model_seq": row.seq, **file} for file in files])
+            if files:
+                tx.conn.execute(insert(model_files), [{"model_seq": row.seq, **file} for file in files])
             return _plain(tx.conn, row)
 
     def get(self, name: str, version: Optional[int] = None) -> dict[str, Any]:
@@ -124,7 +134,11 @@ class Models:
             values: dict[str, Any] = {
                 "tags": {k: v for k, v in tags.items() if k not in gone},
                 "properties": {**row.properties, **properties},
-                "facts": {**row.facts, **{key: body[key] for key in CHANGEABLE if body.get(key) is not None}},
+                "facts": {
+                    **row.facts,
+                    **{key: body[key] for key in CHANGEABLE if body.get(key) is not None},
+                    "modified_utc": utc_now(),
+                },
             }
             if body.get("framework") is not None:
                 values["framework"] = body["framework"]
@@ -134,6 +148,9 @@ class Models:
     def delete(self, name: str, version: int) -> None:
         with self._db.write() as tx:
             row = _find(tx.conn, name, version)
+            aliases = tx.conn.execute(select(model_names.c.aliases).where(model_names.c.name == name)).scalar() or {}
+            kept = {alias: to for alias, to in aliases.items() if to != version}
+            tx.conn.execute(update(model_names).where(model_names.c.name == name).values(aliases=kept))
             tx.conn.execute(delete(model_files).where(model_files.c.model_seq == row.seq))
             tx.conn.execute(delete(models).where(models.c.seq == row.seq))
 
@@ -153,7 +170,7 @@ def _files(
 ) -> tuple[list[dict[str, Any]], bool]:
     if body.get("entries") is not None:
         files = [_entry(conn, entry) for entry in body["entries"]]
-        if not files:
+        if not files and not body.get("source"):
             raise ModelError(f"Model '{name}' would have no files. Give a file or a folder that is not empty.")
         if len({file["path"] for file in files}) != len(files):
             raise ModelError(f"Model '{name}': a path is there twice.")
@@ -175,6 +192,15 @@ def _entry(conn: Connection, entry: Any) -> dict[str, Any]:
     }
 
 
+def find_version(conn: Connection, name: str, version: Optional[int]) -> Any:
+    """The row of a version, or ModelNotFoundError."""
+    return _find(conn, name, version)
+
+
+def plain_versions(conn: Connection, rows: Sequence[Any]) -> list[dict[str, Any]]:
+    return [_plain(conn, row) for row in rows]
+
+
 def _find(conn: Connection, name: str, version: Optional[int]) -> Any:
     query = select(models).where(models.c.name == name).order_by(models.c.version.desc()).limit(1)
     row = conn.execute(query if version is None else query.where(models.c.version == version)).first()
@@ -189,6 +215,7 @@ def _find(conn: Connection, name: str, version: Optional[int]) -> Any:
 
 def _plain(conn: Connection, row: Any) -> dict[str, Any]:
     query = select(model_files).where(model_files.c.model_seq == row.seq).order_by(model_files.c.path)
+    aliases = conn.execute(select(model_names.c.aliases).where(model_names.c.name == row.name)).scalar() or {}
     return {
         "name": row.name,
         "version": row.version,
@@ -201,6 +228,7 @@ def _plain(conn: Connection, row: Any) -> dict[str, Any]:
         "run_id": row.run_id,
         "files": [{"path": f.path, "sha256": f.sha256, "size": f.size} for f in conn.execute(query)],
         "is_folder": bool(row.is_folder),
+        "aliases": sorted(alias for alias, version in aliases.items() if version == row.version),
         **{key: row.facts.get(key) for key in FACTS},
     }
 

@@ -13,17 +13,24 @@ from rookery.record.database import Database
 from rookery.record.environments import Environments
 from rookery.record.events import Events
 from rookery.record.experiments import Experiments
+from rookery.record.external import External
 from rookery.record.facts import WorkspaceFacts
+from rookery.record.inputs import Inputs
 from rookery.record.journals import Journals
+from rookery.record.logged_models import LoggedModels
 from rookery.record.logs import Logs
+from rookery.record.loose_files import LooseFiles
 from rookery.record.metrics import Metrics
+from rookery.record.model_names import ModelNames
 from rookery.record.models import Models
 from rookery.record.runs import Runs
 from rookery.record.samples import Samples
+from rookery.record.search import Search
 from rookery.record.secrets import Secrets
 from rookery.record.snapshots import Snapshots
 from rookery.record.storage import storage_errors
 from rookery.record.tokens import Tokens, read_or_make
+from rookery.record.traces import Traces
 from rookery.record.upgrade import upgrade
 from rookery.record.wheels import Wheels
 from rookery.settings import get_setting
@@ -61,7 +68,8 @@ class Record:
         self.secrets = Secrets(self.database, self._secret)
         self.environments = Environments(self.database, self.secrets)
         self.builds = EnvironmentBuilds(self.database, paths)
-        self.runs = Runs(self.database, self.environments, self.secrets)
+        stale_s = get_setting("external_stale_s", paths.root)
+        self.runs = Runs(self.database, self.environments, self.secrets, stale_s)
         self.events = Events(self.database)
         self.journals = Journals(self.database)
         self.metrics = Metrics(self.database)
@@ -73,6 +81,13 @@ class Record:
         self.models = Models(self.database)
         self.compute = ComputeTargets(self.database)
         self.samples = Samples(self.database)
+        self.external = External(self.database)
+        self.search = Search(self.database)
+        self.inputs = Inputs(self.database)
+        self.logged_models = LoggedModels(self.database)
+        self.model_names = ModelNames(self.database)
+        self.loose_files = LooseFiles(self.database)
+        self.traces = Traces(self.database)
 
     def secret(self) -> bytes:
         """The 32 bytes that sign tokens."""

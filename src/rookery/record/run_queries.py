@@ -41,6 +41,7 @@ def page_of_runs(
     query = _filtered(conn, wanted)
     if query is None:
         return [], None
+    query = query.where(runs.c.deleted_utc.is_(None))
     if wanted.parent is None and not wanted.include_children:
         query = query.where(runs.c.parent_id.is_(None))
     if cursor is not None:
@@ -62,6 +63,7 @@ def children_of(conn: Connection, run_id: str, recursive: bool, wanted: RunFilte
         query = query.where(runs.c.id.in_(select(family.c.id)))
     else:
         query = query.where(runs.c.parent_id == run_id)
+    query = query.where(runs.c.deleted_utc.is_(None))
     return plain_runs(conn, conn.execute(query.order_by(runs.c.seq)).all())
 
 

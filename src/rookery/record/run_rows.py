@@ -9,12 +9,14 @@ from sqlalchemy import Connection, Select, select
 
 from rookery.errors import RunNotFoundError
 from rookery.record.schema import experiments, run_properties, run_tags, runs
+from rookery.record.schema_tracking import run_params
 
-__all__ = ["load_run", "plain_runs", "run_columns", "run_row"]
+__all__ = ["labels_of", "load_run", "plain_runs", "run_columns", "run_row"]
 
 _PLAIN = (
     "id", "number", "kind", "parent_id", "root_id", "display_name", "description", "status", "reason", "attempt", "compute",
     "target", "created_utc", "started_utc", "ended_utc", "submitted_by", "spec", "error", "warnings", "snapshot_id", "phases",
+    "heard_utc",
 )  # fmt: skip
 _BATCH = 500
 
@@ -47,14 +49,21 @@ def plain_runs(conn: Connection, rows: Sequence[Any]) -> list[dict[str, Any]]:
     ids = [row.id for row in rows]
     tags = _labels(conn, run_tags, ids)
     properties = _labels(conn, run_properties, ids)
+    params = _labels(conn, run_params, ids)
     result = []
     for row in rows:
         run = {key: getattr(row, key) for key in _PLAIN}
         run["experiment"] = row.experiment
         run["tags"] = tags.get(row.id, {})
         run["properties"] = properties.get(row.id, {})
+        run["params"] = params.get(row.id, {})
         result.append(run)
     return result
+
+
+def labels_of(conn: Connection, table: Any, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """run → key → value, from one of the tables that hold such pairs."""
+    return _labels(conn, table, ids)
 
 
 def _labels(conn: Connection, table: Any, ids: Sequence[str]) -> dict[str, dict[str, Any]]:

@@ -7,7 +7,7 @@ from typing import Any, Optional
 from sqlalchemy import delete, insert, select, update
 
 from rookery.errors import ConflictError
-from rookery.record.clock import utc_now
+from rookery.record.clock import from_unix, milliseconds, utc_now
 from rookery.record.database import Tx
 from rookery.record.events import merge_log_rows, merge_metric_rows, write_event
 from rookery.record.experiments import count_run, ensure_experiment
@@ -34,13 +34,17 @@ MAX_WARNINGS = 1000
 MAX_WARNING = 10_000
 
 
-def create_run(tx: Tx, spec: RunSpec, submitted_by: str, now: Optional[str] = None) -> None:
-    """Inserts the run and its first event. A child runs at once: its process is there already."""
+def create_run(
+    tx: Tx, spec: RunSpec, submitted_by: str, now: Optional[str] = None, began_ms: Optional[int] = None
+) -> None:
+    """Inserts the run and its first event. A child and an external one run at once: their process is there already."""
     now = now or utc_now()
+    began = now if began_ms is None else from_unix(began_ms / 1000)
     tags, properties = clean_map(spec.tags, "tags"), clean_map(spec.properties, "properties")
     experiment = ensure_experiment(tx, spec.experiment)
     root_id = spec.run_id if spec.parent_id is None else run_row(tx.conn, spec.parent_id).root_id
-    status = RunStatus.RUNNING if spec.kind == RunKind.CHILD else RunStatus.NOT_STARTED
+    runs_already = spec.kind in (RunKind.CHILD, RunKind.EXTERNAL)
+    status = RunStatus.RUNNING if runs_already else RunStatus.NOT_STARTED
     tx.conn.execute(
         insert(runs).values(
             id=spec.run_id,
@@ -57,12 +61,14 @@ def create_run(tx: Tx, spec: RunSpec, submitted_by: str, now: Optional[str] = No
             compute=spec.compute,
             target=spec.target or spec.compute,
             created_utc=now,
-            started_utc=now if status == RunStatus.RUNNING else None,
+            started_utc=began if status == RunStatus.RUNNING else None,
             submitted_by=clean_text(submitted_by),
             spec=to_plain(spec),
             warnings=[],
             phases=[{"status": status.value, "since_utc": now, "reason": ""}],
             snapshot_id=spec.snapshot_id,
+            began_ms=milliseconds(now) if began_ms is None else began_ms,
+            heard_utc=now if spec.kind == RunKind.EXTERNAL else None,
         )
     )
     _insert_labels(tx, run_tags, spec.run_id, tags)
@@ -86,8 +92,9 @@ def set_status(
     attempt: Optional[int] = None,
     error: Optional[dict[str, Any]] = None,
     more: Optional[dict[str, Any]] = None,
+    reopen: bool = False,
 ) -> None:
-    """Moves a run on; `more` are other columns to store with it.
+    """Moves a run on; `more` are other columns to store with it. `reopen`: its program may take back that it is over.
 
     Raises:
         ConflictError: the run is over already and `status` is another one.
@@ -95,11 +102,11 @@ def set_status(
     row = run_row(tx.conn, run_id)
     now = utc_now()
     old = RunStatus(row.status)
-    if old in TERMINAL and status != old:
+    if old in TERMINAL and status != old and not reopen:
         raise ConflictError(
             f"Run '{run_id}' is {old} already; it cannot become {status}.", details={"status": old.value}
         )
-    values: dict[str, Any] = dict(more or {})
+    values: dict[str, Any] = {}
     if attempt is not None:
         values["attempt"] = attempt
     if error is not None:
@@ -109,9 +116,12 @@ def set_status(
         values.update(status=status.value, reason=reason, phases=_next_phases(row.phases, status, reason, now))
     if status == RunStatus.RUNNING and row.started_utc is None:
         values["started_utc"] = now
-    ends = status in TERMINAL and old not in TERMINAL
+    ends = status in TERMINAL and status != old
     if ends:
         values["ended_utc"] = now
+    elif status not in TERMINAL and old in TERMINAL:
+        values["ended_utc"] = None
+    values.update(more or {})
     if values:
         tx.conn.execute(update(runs).where(runs.c.id == run_id).values(**values))
     if changed:

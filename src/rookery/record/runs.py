@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Optional
 
 from sqlalchemy import select, update
@@ -9,6 +10,7 @@ from sqlalchemy import select, update
 from rookery.errors import ConflictError, RunConfigError, RunNotFoundError
 from rookery.record.database import Database, Tx
 from rookery.record.environments import Environments
+from rookery.record.external import is_stale
 from rookery.record.run_queries import RunFilter, children_of, is_within, page_of_runs
 from rookery.record.run_rows import load_run, plain_runs, run_columns, run_row
 from rookery.record.run_steps import (
@@ -24,7 +26,7 @@ from rookery.record.run_steps import (
 from rookery.record.schema import runs
 from rookery.record.secrets import Secrets, run_owner
 from rookery.spec.plain import to_plain
-from rookery.spec.run import RunSpec
+from rookery.spec.run import RunKind, RunSpec
 from rookery.spec.status import ACTIVE, RunStatus
 
 __all__ = ["Runs"]
@@ -33,8 +35,11 @@ __all__ = ["Runs"]
 class Runs:
     """Promises: every change is one transaction with its event row; a terminal status is never left."""
 
-    def __init__(self, db: Database, environments: Environments, secrets: Secrets) -> None:
+    def __init__(
+        self, db: Database, environments: Environments, secrets: Secrets, stale_s: float = 900.0
+    ) -> None:
         self._db, self._environments, self._secrets = db, environments, secrets
+        self._stale_s = stale_s
 
     def create(
         self, spec: RunSpec, submitted_by: str, secret_values: Optional[dict[str, str]] = None
@@ -78,13 +83,18 @@ class Runs:
 
     def get(self, run_id: str) -> dict[str, Any]:
         with self._db.read() as conn:
-            return load_run(conn, run_id)
+            return self._marked(load_run(conn, run_id))
+
+    def _marked(self, run: dict[str, Any]) -> dict[str, Any]:
+        """With `stale`: of an external run, whether its program has been silent for too long."""
+        run["stale"] = is_stale(run, self._stale_s)
+        return run
 
     def find(self, run_id: str) -> Optional[dict[str, Any]]:
         """The Run, or None."""
         with self._db.read() as conn:
             try:
-                return load_run(conn, run_id)
+                return self._marked(load_run(conn, run_id))
             except RunNotFoundError:
                 return None
 
@@ -99,11 +109,11 @@ class Runs:
             return run_row(conn, run_id).state
 
     def live(self) -> list[tuple[dict[str, Any], Optional[dict[str, Any]]]]:
-        """(Run, state) of every run that is not over, oldest first."""
+        """(Run, state) of every run that is not over and ours to care for, oldest first."""
         query = (
             run_columns()
             .add_columns(runs.c.state)
-            .where(runs.c.status.in_([s.value for s in ACTIVE]))
+            .where(runs.c.status.in_([s.value for s in ACTIVE]), runs.c.kind != RunKind.EXTERNAL)
             .order_by(runs.c.seq)
         )
         with self._db.read() as conn:
@@ -120,9 +130,10 @@ class Runs:
         state: Optional[dict[str, Any]] = None,
         error: Optional[dict[str, Any]] = None,
         warnings: Optional[list[str]] = None,
+        answer: bool = True,
     ) -> dict[str, Any]:
         """Moves a run on, with the controller's state, in one transaction. Arguments that are None leave what
-        is stored.
+        is stored. Without `answer` the run is not read again, which takes as long as all the rest.
 
         Raises:
             ConflictError: the run is over already.
@@ -132,7 +143,17 @@ class Runs:
                 add_warning(tx, run_id, text)
             more = {} if state is None else {"state": state}
             set_status(tx, run_id, RunStatus(status), reason, attempt, error, more)
-            return load_run(tx.conn, run_id)
+            return load_run(tx.conn, run_id) if answer else {}
+
+    def note_reasons(self, reasons: Mapping[str, tuple[RunStatus, str]]) -> None:
+        """Why runs wait: {run: (its status, the reason)}, in one transaction. A run that is in another status by now, or
+        gone, is left as it is."""
+        with self._db.write() as tx:
+            query = select(runs.c.id, runs.c.status).where(runs.c.id.in_(list(reasons)))
+            now = {row.id: row.status for row in tx.conn.execute(query)}
+            for run_id, (status, reason) in reasons.items():
+                if now.get(run_id) == status.value:
+                    set_status(tx, run_id, status, reason)
 
     def warn(self, run_id: str, text: str) -> None:
         with self._db.write() as tx:
@@ -171,13 +192,14 @@ class Runs:
         self, wanted: RunFilter, limit: int = 100, cursor: Optional[str] = None
     ) -> tuple[list[dict[str, Any]], Optional[str]]:
         with self._db.read() as conn:
-            return page_of_runs(conn, wanted, limit, cursor)
+            found, following = page_of_runs(conn, wanted, limit, cursor)
+        return [self._marked(run) for run in found], following
 
     def children(
         self, run_id: str, recursive: bool = False, wanted: Optional[RunFilter] = None
     ) -> list[dict[str, Any]]:
         with self._db.read() as conn:
-            return children_of(conn, run_id, recursive, wanted or RunFilter())
+            return [self._marked(run) for run in children_of(conn, run_id, recursive, wanted or RunFilter())]
 
     def is_within(self, run_id: str, ancestor: str) -> bool:
         """Whether `run_id` is `ancestor` or below it."""

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import (
     BigInteger,
     Column,
+    Double,
     ForeignKey,
     Index,
     Integer,
@@ -50,7 +51,7 @@ __all__ = [
     "workspace",
 ]
 
-SCHEMA_REVISION = "0002"
+SCHEMA_REVISION = "0003"
 
 metadata = MetaData(
     naming_convention={
@@ -123,11 +124,15 @@ runs = Table(
     Column("phases", JsonText, nullable=False),
     Column("snapshot_id", String(64)),
     Column("state", JsonText),  # the controller's own, never shown
+    Column("began_ms", BigInteger),  # what searches order by: when it began, as its client or the submit says
+    Column("deleted_utc", String(27)),  # out of sight until it is restored
+    Column("heard_utc", String(27)),  # of an external run: when its client was last heard of, to the half minute
     Index(None, "parent_id", "seq"),
     Index(None, "experiment_id", "seq"),
     Index(None, "status", "seq"),
     Index(None, "compute", "seq"),
     Index(None, "root_id"),
+    Index(None, "experiment_id", "began_ms", "seq"),
     sqlite_autoincrement=True,
 )
 
@@ -195,7 +200,12 @@ metrics = Table(
     Column("tail_dtype", String(1), nullable=False),
     Column("tail_steps", Integer, nullable=False),  # 1: that block has steps
     Column("last", JsonText),
+    # Of the value with the largest step, then time: what searches compare. A null value is NaN; a null step: no number.
+    Column("last_value", Double),
+    Column("last_step", BigInteger),
+    Column("last_time", Double),
     UniqueConstraint("run_id", "name"),
+    Index(None, "name", "last_value"),
 )
 
 metric_blocks = Table(
@@ -242,6 +252,11 @@ model_names = Table(
     metadata,
     Column("name", String(255), primary_key=True),
     Column("last_version", Integer, nullable=False),  # a deleted version's number is not given again
+    Column("created_utc", String(27)),
+    Column("modified_utc", String(27)),
+    Column("description", Text),
+    Column("tags", JsonText),
+    Column("aliases", JsonText),  # alias → version
 )
 
 models = Table(

@@ -25,6 +25,7 @@ _ROOM = {
     "conda_dependencies": ("CondaDependencies",),
     "compute": ("ComputeTarget",),
     "aml_compute": ("AmlCompute",),
+    "remote_compute": ("RayCompute", "RemoteCompute", "SlurmCompute"),
 }
 _MODULE_OF = {name: module for module, names in _ROOM.items() for name in names}
 
@@ -39,12 +40,15 @@ __all__ = [
     "MpiConfiguration",
     "ParallelTaskConfiguration",
     "PyTorchConfiguration",
+    "RayCompute",
+    "RemoteCompute",
     "Retries",
     "Run",
     "RunConfiguration",
     "ScriptRun",
     "ScriptRunConfig",
     "Secret",
+    "SlurmCompute",
     "TensorflowConfiguration",
     "ViewType",
     "Workspace",

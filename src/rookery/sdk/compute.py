@@ -1,4 +1,5 @@
-"""Compute targets: finding, listing and creating them. The one kind there is, a cluster, is AmlCompute."""
+"""Compute targets: finding, listing, creating and attaching them. Clusters of this machine are AmlCompute; attached ones
+are in remote_compute.py."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import builtins
 from typing import Any, Optional
 from urllib.parse import quote
 
-from rookery.errors import ComputeNotFoundError, UnsupportedError
+from rookery.errors import ComputeNotFoundError
 from rookery.spec.compute import LOCAL
 from rookery.worker.placeholder import placeholder
 
@@ -25,10 +26,10 @@ __all__ = [
     "HDInsightCompute",
     "KubernetesCompute",
     "KustoCompute",
-    "RemoteCompute",
     "SynapseCompute",
     "compute_path",
     "fetch_compute",
+    "target_from",
 ]
 
 
@@ -39,11 +40,7 @@ class ComputeTarget:
     _compute_type = ""
 
     def __new__(cls, workspace: Any, name: str) -> Any:
-        from rookery.sdk.aml_compute import AmlCompute
-
-        target = object.__new__(AmlCompute)
-        target._load(workspace, fetch_compute(workspace, name))
-        return target
+        return target_from(workspace, fetch_compute(workspace, name))
 
     def __init__(self, workspace: Any, name: str) -> None:
         """Everything is done in `__new__`, which decides the class."""
@@ -57,23 +54,16 @@ class ComputeTarget:
 
     @staticmethod
     def attach(workspace: Any, name: str, attach_configuration: Any) -> Any:
-        raise UnsupportedError(
-            f"ComputeTarget.attach('{name}') is not available in Rookery yet. Targets are made with "
-            "ComputeTarget.create(workspace, name, AmlCompute.provisioning_configuration(max_nodes=…))."
-        )
+        """Attach machines that are there already: `RemoteCompute.attach_configuration(…)`, RayCompute's or SlurmCompute's."""
+        from rookery.sdk.attached_compute import attach_compute
+
+        return attach_compute(workspace, name, attach_configuration)
 
     @staticmethod
     def list(workspace: Any) -> builtins.list[Any]:
-        """Every target that was created; 'local', which is always there, is not one of them."""
-        from rookery.sdk.aml_compute import AmlCompute
-
-        found = []
-        for data in workspace.client.request("GET", "/compute")["compute"]:
-            if data["kind"] != LOCAL:
-                target = object.__new__(AmlCompute)
-                target._load(workspace, data)
-                found.append(target)
-        return found
+        """Every target that was created or attached; 'local', which is always there, is not one of them."""
+        listed = workspace.client.request("GET", "/compute")["compute"]
+        return [target_from(workspace, data) for data in listed if data["kind"] != LOCAL]
 
     @staticmethod
     def deserialize(workspace: Any, object_dict: dict[str, Any]) -> Any:
@@ -93,11 +83,28 @@ class ComputeTargetProvisioningConfiguration:
 
 
 class ComputeTargetAttachConfiguration:
-    """Attaching is not available; the name is here for `isinstance`."""
+    """What a target that is attached is like."""
+
+    def __init__(self, type: Any = None) -> None:
+        self._compute_type = type
+
+    def validate_configuration(self) -> None:
+        """ComputeError if it contradicts itself."""
 
 
 class ComputeTargetUpdateConfiguration:
     """Of targets that are not available; the name is here for `isinstance`."""
+
+
+def target_from(workspace: Any, data: dict[str, Any]) -> Any:
+    """The target of its own class, from what the keeper tells."""
+    from rookery.sdk.aml_compute import AmlCompute
+    from rookery.sdk.remote_compute import RayCompute, RemoteCompute, SlurmCompute
+
+    classes: dict[str, Any] = {"ray": RayCompute, "slurm": SlurmCompute, "ssh": RemoteCompute}
+    target = object.__new__(classes.get(data["spec"].get("engine", ""), AmlCompute))
+    target._load(workspace, data)
+    return target
 
 
 def fetch_compute(workspace: Any, name: str) -> dict[str, Any]:
@@ -126,7 +133,11 @@ def compute_path(name: str) -> str:
 
 
 def _unavailable(name: str) -> Any:
-    return placeholder(name, "azureml.core.compute", "yet. Clusters (AmlCompute) and 'local' are")
+    return placeholder(
+        name,
+        "azureml.core.compute",
+        "yet. Clusters (AmlCompute), attached machines (RemoteCompute, RayCompute, SlurmCompute) and 'local' are",
+    )
 
 
 AdlaCompute: Any = _unavailable("AdlaCompute")
@@ -139,5 +150,4 @@ DsvmCompute: Any = _unavailable("DsvmCompute")
 HDInsightCompute: Any = _unavailable("HDInsightCompute")
 KubernetesCompute: Any = _unavailable("KubernetesCompute")
 KustoCompute: Any = _unavailable("KustoCompute")
-RemoteCompute: Any = _unavailable("RemoteCompute")
 SynapseCompute: Any = _unavailable("SynapseCompute")

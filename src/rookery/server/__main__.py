@@ -24,7 +24,11 @@ def main(argv: Optional[list[str]] = None) -> int:
         from rookery.settings import get_setting
 
         idle_s = None if given.no_idle else get_setting("keeper_idle_s", given.workspace)
-        keep(KeeperOptions(given.workspace, given.ready_fd, given.host, given.port, idle_s))
+        keep(
+            KeeperOptions(
+                given.workspace, given.ready_fd, given.host, given.port, idle_s, given.tls_cert, given.tls_key
+            )
+        )
     except RookeryError as error:
         return _give_up(error)
     except Exception as error:
@@ -40,6 +44,8 @@ def _parse(argv: Optional[list[str]]) -> argparse.Namespace:
     parser.add_argument("--foreground", action="store_true", help="stays in the foreground: leaves only when told to")
     parser.add_argument("--host", default="127.0.0.1", help="address of the TCP port (127.0.0.1)")
     parser.add_argument("--port", type=int, default=0, help="TCP port; 0 is the one used before, or a free one")
+    parser.add_argument("--tls-cert", default="", metavar="FILE", help="certificate (PEM): the TCP port speaks TLS")
+    parser.add_argument("--tls-key", default="", metavar="FILE", help="its key (PEM), where it is not in the same file")
     parser.add_argument("--no-idle", action="store_true", help="does not leave when there is nothing to do")
     given = parser.parse_args(argv)
     given.no_idle = given.no_idle or given.foreground

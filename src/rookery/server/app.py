@@ -10,11 +10,12 @@ from fastapi import Depends, FastAPI
 from rookery import __version__
 from rookery.record import Record
 from rookery.server.answers import JsonAnswer
-from rookery.server.auth import authorize
+from rookery.server.auth import AgentsGate, authorize
 from rookery.server.errors import add_handlers
 from rookery.server.limits import Front
 from rookery.server.routes import (
     agent,
+    agent_files,
     built_environments,
     compute,
     content,
@@ -45,6 +46,7 @@ ROUTERS = (
     environments,
     built_environments,
     agent,
+    agent_files,
 )
 
 
@@ -71,5 +73,6 @@ def create_app(
     app.include_router(keeper.open_router, prefix=PREFIX)
     for module in ROUTERS:
         app.include_router(module.router, prefix=PREFIX, dependencies=[Depends(authorize)])
+    app.add_middleware(AgentsGate, services=app.state.services)  # inside of the front, which then has the last word
     app.add_middleware(Front, activity=app.state.services.activity)
     return app

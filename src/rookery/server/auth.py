@@ -13,15 +13,18 @@ from typing import Annotated, Any, Optional
 
 from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from rookery.errors import AuthenticationError
-from rookery.server.errors import ForbiddenError
+from rookery.server.errors import ForbiddenError, error_answer
 from rookery.server.services import Services
 from rookery.spec.protocol import PREFIX
 
-__all__ = ["Asking", "Principal", "authorize", "check_parent"]
+__all__ = ["AGENTS", "LISTENER", "AgentsGate", "Asking", "Principal", "authorize", "check_parent"]
 
 READS = ("GET", "HEAD")
+LISTENER = "rookery.listener"  # in a request's scope: which door it came through, where that is not the main one
+AGENTS = "agents"  # of the listener for agents, and of the spool: takes the tokens of runs, nobody else's
 
 
 @dataclass(frozen=True)
@@ -58,20 +61,45 @@ async def authorize(request: Request) -> Principal:
 
 def authenticate(services: Services, request: Request) -> Principal:
     """Who this is. A token counts wherever it comes from; without one only the unix socket is the owner's."""
+    for_agents = request.scope.get(LISTENER) == AGENTS
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     if not scheme:
-        if is_unix_socket(request.scope):
+        if is_unix_socket(request.scope) and not for_agents:
             return Principal("owner")
         raise AuthenticationError(
-            "This address needs a token: send `Authorization: Bearer <token>`. `rookery token` shows yours."
+            "This address is for agents: it needs the token of a run (`Authorization: Bearer rkr_…`)."
+            if for_agents
+            else "This address needs a token: send `Authorization: Bearer <token>`. `rookery token` shows yours."
         )
     token = token.strip()
     if scheme.lower() != "bearer" or not token:
         raise AuthenticationError("The Authorization header is not `Bearer <token>`.")
     if services.record.tokens.is_owner(token):
+        if for_agents:
+            raise ForbiddenError(
+                "This address is for agents: it takes the tokens of runs only, not the owner's. People use the "
+                "workspace's folder, or the address of `rookery server`. Do not send that token here again."
+            )
         return Principal("owner")
     claims = services.record.tokens.read(token)
     return Principal(claims["kind"], claims["run"])
+
+
+class AgentsGate:
+    """ASGI middleware: of what comes for agents, lets in /hello and what carries the token of a run, before anything
+    else is looked at. Routes then ask again what that token may."""
+
+    def __init__(self, app: ASGIApp, services: Services) -> None:
+        self._app, self._services = app, services
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope.get(LISTENER) == AGENTS and scope["path"] != PREFIX + "/hello":
+            try:
+                authenticate(self._services, Request(scope))
+            except AuthenticationError as error:
+                await error_answer(error)(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
 
 
 def is_unix_socket(scope: Any) -> bool:
@@ -135,6 +163,9 @@ RULES: dict[tuple[str, str], Rule] = {
     },
     ("GET", _AGENT + "commands"): _own_agent,
     ("GET", _AGENT + "rendezvous"): _own_agent,
+    ("GET", _AGENT + "job"): _own_agent,
+    ("GET", _AGENT + "checkpoints"): _own_agent,
+    **{(method, _AGENT + "checkpoints/{name:path}"): _own_agent for method in ("GET", "PUT", "DELETE")},
 }
 
 

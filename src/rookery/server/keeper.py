@@ -13,6 +13,7 @@ import json
 import os
 import signal
 import socket
+import ssl
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Optional
@@ -24,27 +25,30 @@ from rookery.record import Record
 from rookery.server.app import create_app
 from rookery.server.identity import read_identity
 from rookery.server.lease import Lease
-from rookery.server.listening import keep_text, listen_tcp, listen_unix
+from rookery.server.listening import add_listener, keep_text, listen_tcp, listen_unix, server_config
 from rookery.server.services import Services
+from rookery.server.tls import server_context
 from rookery.settings import get_setting
 from rookery.spec.paths import WorkspacePaths
 from rookery.spec.protocol import PROTOCOL
 
 __all__ = ["KeeperOptions", "keep"]
 
-GRACE_S = 3  # for requests that are under way when the keeper leaves
 LOOPBACK = "127.0.0.1"
 
 
 @dataclass(frozen=True)
 class KeeperOptions:
-    """idle_s None: never leaves by itself. port 0: the one kept from start to start."""
+    """idle_s None: never leaves by itself. port 0: the one kept from start to start. With a certificate (and its key, both
+    PEM files) the TCP port speaks TLS."""
 
     root: str
     ready_fd: Optional[int] = None
     host: str = LOOPBACK
     port: int = 0
     idle_s: Optional[float] = None
+    tls_cert: str = ""
+    tls_key: str = ""
 
 
 def keep(options: KeeperOptions, make_controller: Optional[Callable[[Record, WorkspacePaths], Any]] = None) -> None:
@@ -55,6 +59,7 @@ def keep(options: KeeperOptions, make_controller: Optional[Callable[[Record, Wor
     """
     paths = WorkspacePaths(os.path.abspath(options.root))
     identity = read_identity(paths)
+    tls = server_context(options.tls_cert, options.tls_key)
     with Lease(paths) as lease:
         record = Record(paths)
         try:
@@ -62,7 +67,7 @@ def keep(options: KeeperOptions, make_controller: Optional[Callable[[Record, Wor
             controller = (make_controller or _engine_controller)(record, paths)
             controller.start()
             try:
-                _serve(options, paths, identity, record, controller, lease)
+                _serve(options, paths, identity, record, controller, lease, tls)
             finally:
                 controller.stop()
         finally:
@@ -82,14 +87,15 @@ def _serve(
     record: Record,
     controller: Any,
     lease: Lease,
+    tls: Optional[ssl.SSLContext],
 ) -> None:
     with _sockets(options, paths) as (unix, tcp):
-        server = _Server(options, paths, lease, unix, tcp)
+        server = _Server(options, paths, lease, unix, tcp, tls)
         app = create_app(record, controller, identity, stop=server.leave)
         server.use(app)
         app.state.services.builds.start()
         try:
-            asyncio.run(server.serve(sockets=[unix, tcp]))
+            asyncio.run(server.serve(sockets=[unix] if tls else [unix, tcp]))
         finally:
             app.state.services.builds.stop()
 
@@ -122,25 +128,17 @@ class _Server(uvicorn.Server):
         lease: Lease,
         unix: socket.socket,
         tcp: socket.socket,
+        tls: Optional[ssl.SSLContext],
     ) -> None:
         self._options, self._paths, self._lease, self._unix, self._tcp = options, paths, lease, unix, tcp
+        self._tls = tls
+        self._app: Any
         self._services: Services
         self._idle_task: Optional[asyncio.Task[None]] = None
 
     def use(self, app: Any) -> None:
-        self._services = app.state.services
-        config = uvicorn.Config(
-            app,
-            lifespan="off",
-            ws="none",
-            log_level="warning",
-            access_log=False,
-            proxy_headers=False,  # nobody else may say where a request came from
-            server_header=False,
-            timeout_keep_alive=75,  # longer than an agent's pause between two requests
-            timeout_graceful_shutdown=GRACE_S,
-        )
-        super().__init__(config)
+        self._app, self._services = app, app.state.services
+        super().__init__(server_config(app))
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -152,12 +150,22 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: Optional[list[socket.socket]] = None) -> None:
         await super().startup(sockets)
-        self._services.endpoint.update(self._endpoint())
-        keep_text(self._paths.endpoint, json.dumps(self._services.endpoint))
+        if self._tls is not None:
+            await add_listener(self, self._tcp, self._app, self._tls)
+        self._services.agents.attach(self, self._app, self._publish)
+        await self._services.agents.reopen()
+        self._services.spool.attach(self._app, self.server_state.tasks)
+        self._publish()
         if self._options.idle_s is not None:
             self._idle_task = asyncio.create_task(self._leave_when_idle(self._options.idle_s))
         if self._options.ready_fd is not None:
             _tell_ready(self._options.ready_fd)
+
+    def _publish(self) -> None:
+        """Says in keeper.json where we are; again when that has changed. In the event loop."""
+        self._services.endpoint.update(self._endpoint())
+        if not self.should_exit:
+            keep_text(self._paths.endpoint, json.dumps(self._services.endpoint))
 
     def leave(self) -> None:
         """Ends open streams, lets requests under way finish, and goes."""
@@ -186,6 +194,8 @@ class _Server(uvicorn.Server):
             "version": __version__,
             "protocol": PROTOCOL,
             "root": os.path.realpath(self._paths.root),
+            "tls": self._tls is not None,
+            "agents": {"urls": self._services.agents.urls},
         }
 
 

@@ -23,7 +23,9 @@ MAX_JSON_BYTES = 64 * 1024 * 1024
 # How much of a body is still taken in when it has been refused, so that the sender gets to read why.
 DRAIN_BYTES = 1024**3
 DRAIN_STRANGER_BYTES = 1024**2
-_STREAMED = re.compile(PREFIX + r"/(runs/[^/]+/artifacts/.+|content/[^/]+)\Z", re.DOTALL)
+_STREAMED = re.compile(
+    PREFIX + r"/(runs/[^/]+/artifacts/.+|content/[^/]+|agent/[^/]+/\d+/\d+/checkpoints/.+)\Z", re.DOTALL
+)
 _VERSION = (b"x-rookery-version", __version__.encode("ascii"))
 
 

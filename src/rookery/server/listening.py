@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import errno
 import os
 import secrets
 import socket
+import ssl
+import sys
+from typing import Any, Optional
+
+import uvicorn
 
 from rookery.errors import UserError
 from rookery.record.storage import storage_errors
 
-__all__ = ["keep_text", "listen_tcp", "listen_unix"]
+__all__ = ["add_listener", "bind_tcp", "keep_text", "listen_tcp", "listen_unix", "server_config"]
 
 BACKLOG = 2048
+GRACE_S = 3  # for requests that are under way when the keeper leaves
+HANDSHAKE_S = 15.0
+GOODBYE_S = 0.5  # a client that does not answer the end of TLS must not hold up the keeper's leaving
+FIRST_REQUEST_S = 30.0  # a stranger who connects and says nothing is not kept for longer
 
 
 def listen_unix(path: str) -> socket.socket:
@@ -39,16 +49,73 @@ def listen_tcp(host: str, port: int, port_file: str) -> socket.socket:
     """
     wanted = port or _noted(port_file)
     try:
-        sock = _bind(host, wanted)
+        sock = bind_tcp(host, wanted)
     except OSError as error:
         if port or error.errno not in (errno.EADDRINUSE, errno.EACCES):
             raise UserError(
                 f"The keeper cannot listen on {host} port {wanted}: {error.strerror}. Choose another port."
             ) from error
-        sock = _bind(host, 0)
+        sock = bind_tcp(host, 0)
     if not port:
         keep_text(port_file, str(sock.getsockname()[1]))
     return sock
+
+
+def bind_tcp(host: str, port: int) -> socket.socket:
+    """A socket that listens there, or OSError."""
+    # The protocol is named because asyncio sets TCP_NODELAY only then; without it every answer waits 40 ms for an ACK.
+    sock = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind((host, port))
+        sock.listen(BACKLOG)
+    except BaseException:
+        sock.close()
+        raise
+    return sock
+
+
+def server_config(app: Any) -> uvicorn.Config:
+    """How Uvicorn serves any of our listeners."""
+    return uvicorn.Config(
+        app,
+        lifespan="off",
+        ws="none",
+        log_level="warning",
+        access_log=False,
+        proxy_headers=False,  # nobody else may say where a request came from
+        server_header=False,
+        timeout_keep_alive=75,  # longer than an agent's pause between two requests
+        timeout_graceful_shutdown=GRACE_S,
+    )
+
+
+async def add_listener(
+    server: uvicorn.Server, sock: socket.socket, app: Any, tls: Optional[ssl.SSLContext] = None
+) -> None:
+    """Serve `app` on one more socket of a server that runs; it ends with the server."""
+    config = server_config(app)
+    config.load()
+    loop = asyncio.get_running_loop()
+
+    def protocol() -> asyncio.Protocol:
+        made = config.http_protocol_class(  # type: ignore[call-arg]
+            config=config, server_state=server.server_state, app_state={}, _loop=loop
+        )
+        loop.call_later(FIRST_REQUEST_S, _close_if_silent, made)
+        return made
+
+    limits: dict[str, Any] = {} if tls is None else {"ssl_handshake_timeout": HANDSHAKE_S}
+    if tls is not None and sys.version_info >= (3, 11):
+        limits["ssl_shutdown_timeout"] = GOODBYE_S
+    listener = await loop.create_server(protocol, sock=sock, ssl=tls, backlog=BACKLOG, **limits)
+    server.servers.append(listener)
+
+
+def _close_if_silent(protocol: Any) -> None:
+    """`cycle` is the first request; without one there has not even been a complete head."""
+    if getattr(protocol, "cycle", None) is None and getattr(protocol, "transport", None) is not None:
+        protocol.transport.close()
 
 
 def keep_text(path: str, text: str) -> None:
@@ -72,15 +139,3 @@ def _noted(port_file: str) -> int:
     except (OSError, ValueError):
         return 0
     return port if 0 < port < 65536 else 0
-
-
-def _bind(host: str, port: int) -> socket.socket:
-    sock = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
-    try:
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        sock.bind((host, port))
-        sock.listen(BACKLOG)
-    except BaseException:
-        sock.close()
-        raise
-    return sock

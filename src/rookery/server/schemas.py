@@ -78,6 +78,7 @@ class ArtifactLinks(_Given):
 class ComputeNew(_Given):
     name: str
     spec: dict[str, Any] = {}
+    check: bool = True  # of a target on other machines: look at it from one of them before it is kept
 
 
 class ComputeChange(_Given):

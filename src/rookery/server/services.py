@@ -7,13 +7,17 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 from fastapi import Depends, Request
 
 from rookery.engine.builds import Builds
 from rookery.record import Record
 from rookery.spec.paths import WorkspacePaths
+
+if TYPE_CHECKING:
+    from rookery.server.agents import AgentsListener
+    from rookery.server.spool import Spool
 
 __all__ = ["Activity", "Served", "Services", "Waiter", "get_services"]
 
@@ -45,15 +49,23 @@ class Services:
     leaving: bool = False
     waiters: set[Waiter] = field(default_factory=set)
     builds: Builds = field(init=False)
+    agents: AgentsListener = field(init=False)
+    spool: Spool = field(init=False)
 
     def __post_init__(self) -> None:
+        from rookery.server.agents import AgentsListener
+        from rookery.server.spool import Spool
+
         self.builds = Builds(self.record)
+        self.agents = AgentsListener(self)
+        self.spool = Spool(self)
 
     def leave(self) -> None:
         """Ends every open stream and long poll. To be called in the event loop."""
         self.leaving = True
         for waiter in list(self.waiters):
             waiter.wake()
+        self.spool.leave()
 
 
 class Waiter:

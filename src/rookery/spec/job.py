@@ -8,7 +8,25 @@ from typing import Any, Optional
 from rookery.spec.container import ContainerSpec
 from rookery.spec.launch import LaunchJob
 
-__all__ = ["Job", "KeeperAddress", "RankJob"]
+__all__ = [
+    "NODE_BIN",
+    "NODE_HOME",
+    "NODE_PATH",
+    "NODE_PYTHON",
+    "NODE_RUNTIME",
+    "Job",
+    "KeeperAddress",
+    "RankJob",
+]
+
+# Places that only the node knows. A job for another machine holds these instead, anywhere in its strings.
+NODE_HOME = (
+    "@ROOKERY_NODE_HOME@"  # Reach.node_home there, absolute. Replaced by the boot program in the job's whole text
+)
+NODE_RUNTIME = "@ROOKERY_RUNTIME@"  # a short private folder for sockets there. Replaced by the boot program
+NODE_PATH = "@ROOKERY_PATH@"  # the PATH that the engine's program has there. Replaced by the boot program
+NODE_PYTHON = "@ROOKERY_PYTHON@"  # the interpreter of the environment that is built there. Replaced by the agent
+NODE_BIN = "@ROOKERY_BIN@"  # the folder of that interpreter's programs. Replaced by the agent
 
 
 @dataclass(frozen=True)
@@ -16,8 +34,11 @@ class KeeperAddress:
     """How an agent reaches its keeper, and starts one on its own machine when none answers."""
 
     endpoint_file: str = ""  # keeper.json; read again at every reconnect, because a new keeper may have another socket
-    url: str = ""  # for nodes that do not share the file system
+    url: str = ""  # for agents on other machines: the listener that takes run tokens only
+    certificate: str = ""  # PEM text: what to trust when `url` is https and the certificate is the keeper's own
+    spool: str = ""  # instead of `url`: folder on shared files for requests and answers
     start_command: tuple[str, ...] = ()  # ensures that a keeper runs, returns when it answers
+    urls: tuple[str, ...] = ()  # more addresses like `url`, tried in this order when it cannot be reached
 
 
 @dataclass(frozen=True)
@@ -68,4 +89,8 @@ class Job:
     socket: str = ""  # where the agent listens for its ranks (short: socket paths are limited to about 108 bytes)
     container: Optional[ContainerSpec] = None  # its ranks live in containers
     launch: Optional[LaunchJob] = None  # how its processes find each other; None for a single process
+    environment: Optional[dict[str, Any]] = None  # to be built on the node first (environments.resolve_for_node)
+    thread_share: int = (
+        0  # where no cores are given: so many processes share the node's; sets OMP_NUM_THREADS and its like
+    )
     extra: dict[str, Any] = field(default_factory=dict)

@@ -6,12 +6,23 @@ import re
 from dataclasses import dataclass
 from typing import Optional
 
-__all__ = ["DEFAULT_PORT", "LAUNCHERS", "MPI_LOG", "LaunchJob", "Launcher", "command_processes"]
+__all__ = [
+    "DEFAULT_PORT",
+    "LAUNCHERS",
+    "MPI_LOG",
+    "LaunchJob",
+    "Launcher",
+    "command_processes",
+    "launcher_log_name",
+    "starts_ranks",
+]
 
 DEFAULT_PORT = 6105  # MASTER_PORT of the original
 MPI_LOG = "azureml-logs/70_mpi_log.txt"
+LAUNCHER_LOG = "azureml-logs/70_launcher_log.txt"
 
 _STARTERS = re.compile(r"\b(torchrun|torch\.distributed\.(launch|run)|accelerate(\s+launch|\.commands\.launch))\b")
+_MACHINES = re.compile(r"--num[-_]machines[=\s]+['\"]?([\w$]+)")
 _PER_NODE = re.compile(r"--(?:nproc[-_]per[-_]node|num[-_]processes)[=\s]+['\"]?(\w+)")
 
 
@@ -63,4 +74,20 @@ def command_processes(command: str) -> Optional[int]:
     if not _STARTERS.search(command):
         return 1
     found = _PER_NODE.search(command)
-    return int(found.group(1)) if found and found.group(1).isdigit() and int(found.group(1)) else None
+    count = int(found.group(1)) if found and found.group(1).isdigit() else 0
+    machines = _MACHINES.search(command)  # accelerate counts the processes of all machines
+    if count and machines:
+        return (
+            max(1, count // int(machines.group(1))) if machines.group(1).isdigit() and int(machines.group(1)) else None
+        )
+    return count or None
+
+
+def starts_ranks(command: str) -> bool:
+    """Whether a command names a launcher whose ranks have logs of their own."""
+    return _STARTERS.search(command) is not None
+
+
+def launcher_log_name(node: int, node_count: int) -> str:
+    """What a launcher itself says on a node; its ranks have their own logs."""
+    return LAUNCHER_LOG if node_count <= 1 else LAUNCHER_LOG.replace(".txt", f"_{node}.txt")

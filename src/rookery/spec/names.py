@@ -14,6 +14,7 @@ __all__ = [
     "check_compute_name",
     "check_environment_name",
     "check_experiment_name",
+    "check_free_name",
     "check_model_name",
     "check_run_id",
     "check_workspace_name",
@@ -50,6 +51,16 @@ def check_experiment_name(name: object) -> str:
         "experiment",
         "It starts with a letter or digit; letters, digits, '_' and '-' follow; 255 characters at most.",
     )
+
+
+def check_free_name(name: object, what: str) -> str:
+    """A name that somebody outside of Rookery gave: looser than ours, as far as paths and databases bear it."""
+    good = isinstance(name, str) and name.strip() and len(name) <= 255 and name.isprintable()
+    if not good or (what == "model" and any(c in "/:" for c in str(name))):
+        shown = repr(name) if len(repr(name)) <= 80 else repr(name)[:77] + "..."
+        rest = ", without '/' and ':'" if what == "model" else ""
+        raise UserError(f"{shown} is not a valid {what} name. It has 1 to 255 printable characters{rest}.")
+    return str(name)
 
 
 def check_model_name(name: object) -> str:

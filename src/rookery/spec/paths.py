@@ -86,6 +86,20 @@ class WorkspacePaths:
         return os.path.join(self.keeper, "port")
 
     @property
+    def agent_ports(self) -> str:
+        """agents-port.json: address → port of the listener for agents, kept from start to start."""
+        return os.path.join(self.keeper, "agents-port.json")
+
+    @property
+    def spool(self) -> str:
+        """Requests and answers as files, for nodes that share these files and cannot reach the keeper (mode 700)."""
+        return os.path.join(self.root, "spool")
+
+    def spool_of(self, run_id: str, attempt: int, node: int) -> str:
+        """The folder through which one node's agent of one attempt talks to its keeper."""
+        return os.path.join(self.spool, f"{run_id}.{attempt}.{node}")
+
+    @property
     def secret(self) -> str:
         """32 random bytes (mode 600) that sign run tokens."""
         return os.path.join(self.keeper, "secret")
@@ -94,6 +108,10 @@ class WorkspacePaths:
     def token(self) -> str:
         """The owner's bearer token for TCP (mode 600)."""
         return os.path.join(self.keeper, "token")
+
+    def engine_state(self, target: str) -> str:
+        """What the engine of a compute target must find again after a restart (mode 700)."""
+        return os.path.join(self.keeper, "engines", target)
 
     def checkpoints(self, run_id: str) -> str:
         """What a run keeps from attempt to attempt (ROOKERY_RESUME_DIR)."""
@@ -200,6 +218,11 @@ class RankPaths:
     def stacks(self, rank: int) -> str:
         """stacks_<rank>.txt: what a rank that stood still was doing; a launcher's folder has those of its ranks."""
         return os.path.join(self.root, f"stacks_{rank}.txt")
+
+    @property
+    def launched(self) -> str:
+        """Folder of the logs of ranks that a launcher started here (torchrun): <rank>.txt, or only.txt for one that is alone."""
+        return os.path.join(self.root, "launched")
 
     @property
     def process(self) -> str:

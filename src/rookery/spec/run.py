@@ -20,7 +20,8 @@ class RunKind:
     SCRIPT = "script"  # submitted: an agent starts its ranks
     INTERACTIVE = "interactive"  # start_logging: an agent watches the user's process
     CHILD = "child"  # a branch of another run's process; its status is what that process says, and ends with it
-    ALL = (SCRIPT, INTERACTIVE, CHILD)
+    EXTERNAL = "external"  # of a program that only tells us about it; its status is what that program says
+    ALL = (SCRIPT, INTERACTIVE, CHILD, EXTERNAL)
 
 
 @dataclass(frozen=True)

@@ -1,74 +1,30 @@
-"""The exam that every Engine sits. Subclass `EngineExam` in a test module and give it a fixture
-`engine_maker`.
+"""The exam that every Engine sits. Subclass `EngineExam` in a test module and give it a fixture `cluster`.
 
-The agents are tiny programs that write agent.json like real ones do, start a marked child on request, and
-then wait.
+Engines whose nodes are other machines sit `RemoteEngineExam` (remote_exam.py) instead, which holds all of this.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
-import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 import pytest
 
 from rookery.engine.engines.base import Death, Engine, Place
-from rookery.engine.processes import all_pids, command_line, is_running
+from rookery.engine.processes import all_pids, command_line
 from rookery.errors import ComputeError
-from rookery.spec.compute import ClusterSpec
+from rookery.testing.stand_in import TIMEOUT_S, ClusterUnderTest, stand_in_boot, stand_in_command, wait_for
 
-__all__ = ["Deaths", "EngineExam", "stand_in_command", "wait_for"]
+__all__ = ["ClusterUnderTest", "Deaths", "EngineExam", "stand_in_boot", "stand_in_command", "wait_for"]
 
-TIMEOUT_S = 30.0
-
-# argv[1] is the node's folder. job.json may say: note (write agent.json, default), child (start a marked
-# rank), exit (code).
-_STAND_IN = """
-import json, os, signal, subprocess, sys, time
-root = sys.argv[1]
-job = json.load(open(os.path.join(root, "job.json")))
-ticks = int(open("/proc/self/stat").read().rsplit(")", 1)[1].split()[19])
-def write(name, data):
-    with open(os.path.join(root, name + ".new"), "w") as f:
-        json.dump(data, f)
-    os.rename(os.path.join(root, name + ".new"), os.path.join(root, name))
-if job.get("child"):
-    variables = dict(os.environ, ROOKERY_ATTEMPT_KEY=job["key"], ROOKERY_NODE=str(job["node"]))
-    command = [sys.executable, "-S", "-c", "import time; time.sleep(600)"]
-    child = subprocess.Popen(command, env=variables, start_new_session=True)
-    write("child.json", {"pid": child.pid})
-if job.get("note", True):
-    write("agent.json", {"pid": os.getpid(), "start_ticks": ticks, "socket": ""})
-write("up.json", {"pid": os.getpid(), "start_ticks": ticks, "sid": os.getsid(0), "env": dict(os.environ)})
-if "exit" in job:
-    sys.exit(job["exit"])
-time.sleep(600)
-"""
-
-
-def stand_in_command(root: str) -> list[str]:
-    """Starts the stand-in agent for a folder."""
-    return [sys.executable, "-I", "-S", "-c", _STAND_IN, root]
-
-
-def wait_for(condition: Callable[[], Any], what: str) -> Any:
-    """The first true answer of `condition`; an error that names `what` when it takes too long."""
-    until = time.monotonic() + TIMEOUT_S
-    while time.monotonic() < until:
-        answer = condition()
-        if answer:
-            return answer
-        time.sleep(0.005)
-    raise AssertionError(f"{what}: not within {TIMEOUT_S:.0f} s")
+Started = Callable[..., tuple[Engine, "Deaths"]]
+NewPlace = Callable[..., Place]
 
 
 class Deaths:
@@ -90,56 +46,68 @@ class EngineExam:
     """What base.Engine promises, as tests."""
 
     @pytest.fixture
-    def engine_maker(self) -> Callable[[], Engine]:
-        """Makes a new engine whose agents are started with `stand_in_command`."""
+    def cluster(self) -> ClusterUnderTest:
+        """The machines behind the engine."""
         raise NotImplementedError
 
     @pytest.fixture
-    def started(self, engine_maker: Callable[[], Engine]) -> Iterator[Callable[[], tuple[Engine, Deaths]]]:
+    def started(self, cluster: ClusterUnderTest, new_place: NewPlace) -> Iterator[Started]:
         engines: list[Engine] = []
 
-        def start() -> tuple[Engine, Deaths]:
-            engine, deaths = engine_maker(), Deaths()
+        def start(make: Optional[Callable[[], Engine]] = None) -> tuple[Engine, Deaths]:
+            engine, deaths = (make or cluster.make_engine)(), Deaths()
             engine.start(deaths)
             engines.append(engine)
             return engine, deaths
 
         yield start
+        for engine in engines[-1:]:
+            for place in new_place.made:  # type: ignore[attr-defined]
+                engine.kill(place)
         for engine in engines:
             engine.stop()
 
     @pytest.fixture
-    def new_place(self, tmp_path: Path) -> Iterator[Callable[..., Place]]:
+    def new_place(self, cluster: ClusterUnderTest, tmp_path: Path) -> Iterator[NewPlace]:
         places: list[Place] = []
 
         def make(node: int = 0, attempt: int = 1, run_id: str = "exam's run", **job: Any) -> Place:
             root = tmp_path / "a folder's name" / run_id / str(attempt) / f"node-{node}"
             root.mkdir(parents=True)
             (root / "job.json").write_text(json.dumps({"key": f"{run_id}/{attempt}", "node": node, **job}))
-            places.append(Place(run_id, attempt, node, str(root)))
+            places.append(Place(run_id, attempt, node, str(root), cluster.name))
             return places[-1]
 
+        make.made = places  # type: ignore[attr-defined]
         yield make
         # By command line first: an agent that has not come far enough to note itself is ended too.
         roots = {place.root for place in places}
         for pid in all_pids():
             if command_line(pid)[-1:] and command_line(pid)[-1] in roots:
-                _kill(pid)
+                cluster.kill_process({"pid": pid})
         for place in places:
-            child = _read(place, "child.json")
-            if child:
-                _kill(child["pid"])
+            for name in ("up.json", "child.json"):
+                found = cluster.read(place, name)
+                if found and cluster.is_running(found):
+                    cluster.kill_process(found)
 
-    def test_starts_every_agent_of_a_gang_detached(self, started, new_place):
+    @pytest.fixture
+    def up(self, cluster: ClusterUnderTest) -> Callable[[Place], dict[str, Any]]:
+        """Waits until the agent of a place is up, and tells what it wrote."""
+        return lambda place: wait_for(partial(cluster.read, place, "up.json"), "an agent", cluster.start_s)
+
+    # -- place, watch, end ---------------------------------------------------------------------------------
+
+    def test_starts_every_agent_of_a_gang_detached(self, cluster, started, new_place, up):
         engine, _ = started()
-        gang = [new_place(node=i) for i in range(3)]
+        gang = [new_place(node=i) for i in range(cluster.gang_size)]
         engine.place(gang)
         for place in gang:
-            up = wait_for(partial(_read, place, "up.json"), "an agent")
+            assert up(place)["sid"] != os.getsid(0)
             assert engine.is_alive(place)
-            assert up["sid"] != os.getsid(0)
+            assert engine.waiting(place) == ""
 
-    def test_does_not_hand_on_a_run_that_it_was_started_in(self, started, new_place, monkeypatch):
+    def test_does_not_hand_on_a_run_that_it_was_started_in(self, cluster, started, new_place, up, monkeypatch):
         monkeypatch.setenv("ROOKERY_ATTEMPT_KEY", "outer/1")
         monkeypatch.setenv("AZUREML_RUN_ID", "outer")
         monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
@@ -147,60 +115,108 @@ class EngineExam:
         engine, _ = started()
         place = new_place()
         engine.place([place])
-        variables = wait_for(lambda: _read(place, "up.json"), "an agent")["env"]
+        variables = up(place)["env"]
         assert not {"ROOKERY_ATTEMPT_KEY", "AZUREML_RUN_ID", "PYTHONDONTWRITEBYTECODE"} & set(variables)
-        assert variables["KEPT_AS_IT_IS"] == "yes"
+        if engine.is_here:
+            assert variables["KEPT_AS_IT_IS"] == "yes"
 
-    def test_tells_of_a_death_once_with_its_exit_code(self, started, new_place):
+    def test_tells_of_a_death_once_with_its_exit_code(self, cluster, started, new_place):
         engine, deaths = started()
         place = new_place(exit=3)
         engine.place([place])
-        death = wait_for(lambda: deaths.of(place), "the death")[0]
-        assert (death.exit_code, death.signal) == (3, None)
-        assert "exit code 3" in death.words
+        death = wait_for(lambda: deaths.of(place), "the death", cluster.start_s + cluster.death_s)[0]
+        if cluster.knows_exit_codes:
+            assert (death.exit_code, death.signal) == (3, None)
+            assert "exit code 3" in death.words
+        assert death.words
         assert deaths.threads[0] is not threading.current_thread()
         assert not engine.is_alive(place)
+        assert len(deaths.of(place)) == 1
 
-    def test_tells_of_a_kill_with_its_signal(self, started, new_place):
+    def test_tells_of_a_kill_with_its_signal(self, cluster, started, new_place, up):
         engine, deaths = started()
-        place, other = new_place(node=0), new_place(node=1)
-        engine.place([place, other])
-        wait_for(lambda: _read(place, "up.json"), "an agent")
+        place, other = new_place(run_id="a"), new_place(run_id="b")
+        engine.place([place])
+        engine.place([other])
+        process, beside = up(place), up(other)
         engine.kill(place)
-        death = wait_for(lambda: deaths.of(place), "the death")[0]
-        assert (death.exit_code, death.signal) == (None, "SIGKILL")
+        death = wait_for(lambda: deaths.of(place), "the death", cluster.death_s)[0]
+        if cluster.knows_exit_codes:
+            assert (death.exit_code, death.signal) == (None, "SIGKILL")
+        wait_for(lambda: not cluster.is_running(process), "the end of the agent")
         assert engine.is_alive(other)
+        assert cluster.is_running(beside)
         engine.kill(place)  # harmless
         assert len(deaths.of(place)) == 1
 
-    def test_leaves_agents_alone_when_it_stops_and_finds_them_again(self, started, new_place):
+    def test_tells_of_an_agent_that_died_by_itself(self, cluster, started, new_place, up):
         engine, deaths = started()
-        place, gone = new_place(node=0), new_place(node=1)
-        engine.place([place, gone])
-        up = wait_for(lambda: _read(place, "agent.json"), "an agent")
-        pid_gone = wait_for(lambda: _read(gone, "agent.json"), "an agent")["pid"]
+        place = new_place()
+        engine.place([place])
+        cluster.kill_process(up(place))
+        death = wait_for(lambda: deaths.of(place), "the death", cluster.death_s)[0]
+        assert death.words
+        assert not engine.is_alive(place)
+
+    def test_sweeps_what_a_dead_agent_left_and_nothing_else(self, cluster, started, new_place, up):
+        engine, deaths = started()
+        place = new_place(node=0, child=True)
+        others = [new_place(node=0, attempt=2, child=True), new_place(node=0, run_id="another", child=True)]
+        for one in (place, *others):
+            engine.place([one])
+        for one in (place, *others):
+            up(one)
+        child, *kept = (cluster.read(p, "child.json") for p in (place, *others))
+        engine.kill(place)
+        wait_for(lambda: deaths.of(place), "the death", cluster.death_s)
+        swept = engine.sweep(place)
+        if engine.is_here:
+            assert swept == [child["pid"]]
+        wait_for(lambda: not cluster.is_running(child), "the end of the rank")
+        assert all(cluster.is_running(one) for one in kept)
+        assert engine.sweep(place) == []
+
+    # -- another keeper --------------------------------------------------------------------------------------
+
+    def test_leaves_agents_alone_when_it_stops_and_finds_them_again(self, cluster, started, new_place, up):
+        engine, deaths = started()
+        place, gone = new_place(run_id="stays"), new_place(run_id="goes")
+        engine.place([place])
+        engine.place([gone])
+        process, other = up(place), up(gone)
         engine.stop()
-        _kill(pid_gone)
-        assert is_running(up["pid"], up["start_ticks"])
+        cluster.kill_process(other)
+        assert cluster.is_running(process)
         again, deaths_again = started()
-        assert again.adopt([place, gone]) == {place}
+        wait_for(
+            lambda: again.adopt([place, gone]) == {place}, "that the dead one is known to be dead", cluster.death_s
+        )
         assert again.is_alive(place)
         again.kill(place)
-        wait_for(lambda: deaths_again.of(place), "the death of an adopted agent")
+        wait_for(lambda: deaths_again.of(place), "the death of an adopted agent", cluster.death_s)
         assert not deaths.seen
 
-    def test_finds_an_agent_that_nobody_had_noted_yet(self, started, new_place):
+    def test_finds_an_agent_that_nobody_had_noted_yet(self, cluster, started, new_place, up):
         engine, _ = started()
         place = new_place(note=False)
         engine.place([place])
-        wait_for(lambda: _read(place, "up.json"), "an agent")
+        up(place)
         engine.stop()
         again, deaths = started()
         assert again.adopt([place]) == {place}
         again.kill(place)
-        wait_for(lambda: deaths.of(place), "the death")
+        wait_for(lambda: deaths.of(place), "the death", cluster.death_s)
 
-    def test_never_takes_a_reused_pid_for_an_agent(self, started, new_place):
+    def test_adopts_nothing_that_was_never_placed(self, started, new_place):
+        engine, deaths = started()
+        place = new_place()
+        assert engine.adopt([place]) == set()
+        assert not engine.is_alive(place)
+        engine.kill(place)
+        assert engine.sweep(place) == []
+        assert not deaths.seen
+
+    def test_never_takes_a_reused_pid_for_an_agent(self, cluster, started, new_place):
         engine, _ = started()
         place = new_place()
         stranger = subprocess.Popen(["sleep", "600"])
@@ -217,62 +233,29 @@ class EngineExam:
             stranger.kill()
             stranger.wait()
 
-    def test_sweeps_what_a_dead_agent_left_and_nothing_else(self, started, new_place):
-        engine, deaths = started()
-        place = new_place(node=0, child=True)
-        others = [new_place(node=1, child=True), new_place(node=0, attempt=2, child=True)]
-        engine.place([place, *others])
-        child = wait_for(lambda: _read(place, "child.json"), "a rank")["pid"]
-        kept = [wait_for(partial(_read, p, "child.json"), "a rank")["pid"] for p in others]
-        wait_for(lambda: _read(place, "up.json"), "an agent")
-        engine.kill(place)
-        wait_for(lambda: deaths.of(place), "the death")
-        assert engine.sweep(place) == [child]
-        wait_for(lambda: not is_running(child, 0), "the end of the rank")
-        assert all(is_running(pid, 0) for pid in kept)
-        assert engine.sweep(place) == []
+    # -- what there is ---------------------------------------------------------------------------------------
 
-    def test_places_all_or_none(self, started, new_place):
-        engine, deaths = started()
-        good, bad = new_place(node=0), new_place(node=1)
-        os.unlink(bad.paths.job)
-        os.rmdir(bad.root)
-        Path(bad.root).write_text("a file where a folder should be")
-        with pytest.raises(ComputeError):
-            engine.place([good, bad])
-        assert not engine.is_alive(good)
-        up = _read(good, "up.json")
-        assert up is None or not is_running(up["pid"], up["start_ticks"])
-        assert not deaths.seen
-
-    def test_counts_what_there_is_and_refuses_what_can_never_fit(self, started):
+    def test_counts_what_there_is_and_refuses_what_can_never_fit(self, cluster, started):
         engine, _ = started()
         counted = threading.Event()
         engine.when_counted(counted.set)
         assert counted.wait(TIMEOUT_S)
-        capacity = engine.capacity()
-        assert capacity is not None
-        assert capacity.cpus
-        engine.check(1, ClusterSpec(max_nodes=1, cpus_per_node=len(capacity.cpus)))
-        with pytest.raises(ComputeError, match="At most"):
-            engine.check(1, ClusterSpec(max_nodes=1, cpus_per_node=len(capacity.cpus) + 1))
-        with pytest.raises(ComputeError, match="at most 2"):
-            engine.check(3, ClusterSpec(max_nodes=2))
+        assert engine.capacity() is not None
+        nodes = engine.nodes()
+        assert len({n.name for n in nodes}) == len(nodes) == cluster.num_nodes
+        assert all(n.cpus >= n.free_cpus >= 0 and n.cpus > 0 for n in nodes)
+        engine.check(cluster.num_nodes, cluster.spec)
+        with pytest.raises(ComputeError, match=r"(?i)at most"):
+            engine.check(cluster.num_nodes + 1, cluster.spec)
 
+    def test_runs_a_program_on_a_node(self, started):
+        engine, _ = started()
+        answer = engine.run_on_node("import sys\nprint('it', 6 * 7)\nsys.exit(5)\n", TIMEOUT_S)
+        assert answer.output.strip() == "it 42"
+        assert answer.exit_code == 5
+        assert answer.node
 
-def _read(place: Place, name: str) -> Any:
-    try:
-        return json.loads((Path(place.root) / name).read_text())
-    except (OSError, ValueError):
-        return None
-
-
-def _kill(pid: int) -> None:
-    try:
-        os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return
-    try:
-        os.waitpid(pid, 0)
-    except ChildProcessError:
-        pass
+    def test_says_when_a_program_on_a_node_takes_too_long(self, started):
+        engine, _ = started()
+        with pytest.raises(ComputeError, match=r"(?i)1 s|second"):
+            engine.run_on_node("import time\ntime.sleep(600)\n", 1.0)

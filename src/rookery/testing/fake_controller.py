@@ -85,11 +85,18 @@ class FakeController:
         )
         self.record.runs.advance(run_id, status=status, error=outcome.get("cause"), warnings=body.get("warnings") or [])
 
+    def agent_job(self, run_id: str, attempt: int, node: int) -> str:
+        self._current(run_id, attempt)
+        with open(self.record.paths.attempt(run_id, attempt).node(node).job, encoding="utf-8") as f:
+            return f.read()
+
     def commands(self, run_id: str, attempt: int, node: int, after: int) -> list[dict[str, Any]]:
         self._current(run_id, attempt)
         return [command for command in self._commands[(run_id, attempt, node)] if command["n"] > after]
 
-    def create_compute(self, name: str, spec: ClusterSpec) -> dict[str, Any]:
+    def create_compute(
+        self, name: str, spec: ClusterSpec, *, listener: Any = None, check: bool = True
+    ) -> dict[str, Any]:
         if any(target["name"] == name for target in self.record.compute.list()):
             raise ConflictError(f"Compute '{name}' exists already.")
         self.record.compute.put(name, to_plain(spec))
@@ -115,6 +122,10 @@ class FakeController:
         if any(run["compute"] == name for run, _ in self.record.runs.live()):
             raise ConflictError(f"Compute '{name}' has runs.")
         self.record.compute.delete(name)
+
+    def check_compute(self, name: str, listener: Any = None) -> list[dict[str, Any]]:
+        self.compute(name)
+        return [{"check": "engine", "ok": True, "words": "It answers.", "advice": ""}]
 
     def nodes(self, name: str) -> list[dict[str, Any]]:
         if name != LOCAL:

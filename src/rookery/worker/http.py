@@ -12,11 +12,11 @@ import json
 import os
 import socket
 import threading
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
 
 from rookery.errors import KeeperUnavailableError, ServiceError, error_from_code
 
-__all__ = ["HttpClient", "UnixHTTPConnection", "quote_path", "tcp_connector", "unix_connector"]
+__all__ = ["HttpClient", "UnixHTTPConnection", "quote_path", "tcp_connector", "unix_connector", "url_connector"]
 
 CHUNK = 1024 * 1024
 PREFIX = "/api/v1"
@@ -54,6 +54,22 @@ def unix_connector(path, timeout=60.0):
 
 def tcp_connector(host, port, timeout=60.0):
     return lambda: http.client.HTTPConnection(host, port, timeout=timeout)
+
+
+def url_connector(url, ca_pem="", timeout=60.0):
+    """For `http://host:port` and `https://host:port`; `ca_pem` says what is trusted (worker.tls).
+
+    Raises:
+        ValueError: this is no such address, or what is to be trusted is no certificate.
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("{!r} is not a server's address. It has the form http://host:port.".format(url))
+    if parts.scheme == "http":
+        return tcp_connector(parts.hostname, parts.port or 80, timeout)
+    from rookery.worker.tls import tls_connector
+
+    return tls_connector(parts.hostname, parts.port or 443, ca_pem, timeout)
 
 
 def quote_path(name):

@@ -8,13 +8,13 @@ in `<pid>.stack`.
 
 `<pid>.dump` is there from the start: the mark of a process that dumps its Python stacks into it when it gets STACK_SIGNAL.
 Its first line says which rank it is; a later one says that it left by itself (`exit <code>`, `end`). A process that is
-gone and never said so was killed.
+gone and never said so was killed. A launcher's says which of its ranks it has waited for (launched.py).
 """
 
 import os
 import sys
 
-__all__ = ["install", "record_exception", "stack_signal"]
+__all__ = ["install", "is_marked", "note", "record_exception", "stack_signal"]
 
 _folder = ""
 _dump_fd = None
@@ -71,6 +71,25 @@ def record_exception(kind, value, trace):
     )
 
 
+def note(text, fd=None):
+    """A line about this process in its dump; what it forked without our knowing (Python 3.6) writes into the same."""
+    import time
+
+    fd = _dump_fd if fd is None else fd
+    if fd is None:
+        return
+    line = "# {:.6f} {} {}\n".format(time.time(), os.getpid(), text)
+    try:
+        os.write(fd, line.encode("ascii", "replace"))
+    except OSError:
+        pass
+
+
+def is_marked(pid):
+    """Whether a process of this rank (or of its launcher) has left its mark."""
+    return os.path.exists(os.path.join(_folder, "{}.dump".format(pid)))
+
+
 def _chain_hook():
     before = sys.excepthook
 
@@ -106,7 +125,10 @@ def _chain_exit():
             except Exception:
                 pass
         elif args and isinstance(args[0], int) and args[0]:
-            _note("exit {}".format(int(args[0])))
+            try:
+                note("exit {}".format(int(args[0])))
+            except Exception:
+                pass
         before(*args)
 
     exit.__doc__ = before.__doc__
@@ -135,7 +157,7 @@ def _take_stacks():
 
         _dump_fd = _open_dump()
         faulthandler.register(stack_signal(), file=_dump_fd, all_threads=True, chain=False)
-        atexit.register(_note, "end")
+        atexit.register(note, "end")
     except Exception:
         pass
 
@@ -144,21 +166,8 @@ def _open_dump(how="started"):
     path = os.path.join(_folder, "{}.dump".format(os.getpid()))
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0), 0o600)
     rank, local_rank = _number(RANK_NAMES), _number(LOCAL_NAMES)
-    _note("{} rank {} local_rank {} parent {}".format(how, rank, local_rank, os.getppid()), fd)
+    note("{} rank {} local_rank {} parent {}".format(how, rank, local_rank, os.getppid()), fd)
     return fd
-
-
-def _note(text, fd=None):
-    """A line about this process in its dump; what it forked without our knowing (Python 3.6) writes into the same."""
-    import time
-
-    try:
-        fd = _dump_fd if fd is None else fd
-        if fd is not None:
-            line = "# {:.6f} {} {}\n".format(time.time(), os.getpid(), text)
-            os.write(fd, line.encode("ascii", "replace"))
-    except Exception:
-        pass
 
 
 def _follow_forks():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Optional
 
 from rookery.errors import ComputeError
@@ -24,6 +24,10 @@ class Place:
     node: int
     root: str
     target: str = ""  # the compute target whose engine it is
+    # What follows is no part of what a place is.
+    on: str = field(
+        default="", compare=False
+    )  # NodeInfo.name of the one machine where it may run (what it ships lies only there); empty: any
 
     @property
     def paths(self) -> NodePaths:
@@ -102,11 +106,19 @@ class Engine(abc.ABC):
       telling anybody.
     - `kill` and `sweep` may be called for what is gone already, and any number of times.
     - Thread-safe. No call waits for an agent to do something.
+    - `is_alive`, `waiting`, `machine` and `capacity` answer from what the engine knows already. The others may take their
+      time on other machines: they are called from a thread of the target's own (attached.py), one after the other, except
+      `nodes`, `check` and `run_on_node`, which come from any thread. `start` raises ComputeError where the engine cannot be
+      used now; it is then made and started again later.
     """
 
     name = ""
     # Whether nodes are this very machine: its files, its loopback, its cores (which the controller then gives out).
     is_here = False
+    # Set before `start`: an engine that learns that a node will be taken away in some seconds (a time limit, a preemption by
+    # the engine itself) calls it with the place, the seconds left and the engine's words. The run is then preempted as by
+    # `rookery compute preempt`: it saves its work and is queued again.
+    on_notice: Callable[[Place, float, str], None] = staticmethod(lambda place, grace_s, words: None)
 
     @abc.abstractmethod
     def start(self, on_death: Callable[[Death], None]) -> None:
@@ -159,6 +171,10 @@ class Engine(abc.ABC):
     def waiting(self, place: Place) -> str:
         """What the placement of an agent waits for in the engine's own queue ("Slurm job 17 is pending: Resources");
         empty when it waits for nothing there. Never blocks."""
+        return ""
+
+    def machine(self, place: Place) -> str:
+        """NodeInfo.name of the machine that an agent was given; empty while it waits, or where it is not known."""
         return ""
 
     def nodes(self) -> list[NodeInfo]:

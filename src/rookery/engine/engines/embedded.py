@@ -5,19 +5,22 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Optional
 
 import rookery
-from rookery.engine.engines.base import Capacity, Death, Engine, Place
+from rookery.engine.engines.base import Capacity, Death, Engine, NodeAnswer, NodeInfo, Place
 from rookery.engine.engines.deathwatch import DeathWatch
 from rookery.engine.machine import GpuCount, list_cpus
 from rookery.engine.processes import (
     all_pids,
     command_line,
     environment_of,
+    is_of_this_machine,
     is_running,
     kill_process,
     start_ticks,
@@ -180,9 +183,37 @@ class EmbeddedEngine(Engine):
             killed += [pid for pid in found if pid not in killed]
         return killed
 
+    def nodes(self) -> list[NodeInfo]:
+        gpus = len(self._gpu_count.gpus or ())
+        cpus, name = len(self._cpus), socket.gethostname()
+        return [NodeInfo(name, "127.0.0.1", "running", cpus, gpus, _memory_bytes(), cpus, gpus, "this machine")]
+
+    def run_on_node(self, program: str, timeout_s: float) -> NodeAnswer:
+        command = [sys.executable, "-I", "-"]
+        try:
+            answer = subprocess.run(
+                command,
+                input=program,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                timeout=timeout_s,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise ComputeError(f"A program on this machine did not end within {timeout_s:g} s.") from error
+        except OSError as error:
+            raise ComputeError(f"{sys.executable} could not be started: {error.strerror or error}.") from error
+        return NodeAnswer(socket.gethostname(), answer.returncode, answer.stdout)
+
     def _ended(self, place: Place, exit_code: Optional[int], signal_name: Optional[str]) -> None:
         if not self._stopped.is_set():
             self._on_death(Death(place, exit_code, signal_name))
+
+
+def _memory_bytes() -> int:
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def _clean_environment() -> dict[str, str]:
@@ -194,7 +225,7 @@ def _agents_of(places: dict[str, Place]) -> Iterable[tuple[str, int]]:
     noted."""
     for pid in all_pids():
         line = command_line(pid)
-        if len(line) > 1 and line[-1] in places and start_ticks(pid) is not None:
+        if len(line) > 1 and line[-1] in places and start_ticks(pid) is not None and is_of_this_machine(pid):
             yield line[-1], pid
 
 

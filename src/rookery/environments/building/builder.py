@@ -34,7 +34,7 @@ from rookery.environments.specification.wanted import Wanted
 from rookery.errors import EnvironmentBuildError, RookeryError
 from rookery.spec.run import EnvironmentSpec
 
-__all__ = ["Built", "build", "check", "forget", "known"]
+__all__ = ["Built", "as_built", "build", "check", "forget", "known", "resolve_only"]
 
 
 @dataclass(frozen=True)
@@ -119,6 +119,31 @@ def build(
         ) from error
 
 
+def resolve_only(
+    spec: Wanted | EnvironmentSpec,
+    log: Callable[[bytes], None],
+    workspace_root: str | None = None,
+    again: bool = False,
+) -> tuple[Plan, Lock]:
+    """What it comes to, without building it: for machines that build it themselves. Remembered like a build's.
+
+    Raises:
+        UserError, EnvironmentBuildError: see build.
+    """
+    policy = Policy.read(workspace_root)
+    find_uv()
+    plan = _plan(spec, policy, log, time.monotonic() + policy.timeout_s)
+    lock = _remembered_lock(plan)
+    if lock is not None:
+        return plan, lock
+    try:
+        return plan, _under_lock(plan, policy, log, workspace_root, again, _resolve)
+    except OSError as error:
+        if isinstance(error, RookeryError):
+            raise
+        raise EnvironmentBuildError(f"Environments cannot be resolved in {environments_folder()}: {error}.") from error
+
+
 def _build(
     spec: Wanted | EnvironmentSpec, log: Callable[[bytes], None], workspace_root: str | None, again: bool
 ) -> Built:
@@ -129,27 +154,45 @@ def _build(
         return built
     find_uv()  # a missing program is no property of the specification: not remembered
     plan = _plan(spec, policy, log, deadline)
+
+    def work_on(work: Work) -> Lock:
+        return build_environment(_remembered_lock(plan) or _resolve(work), work)
+
+    lock = _under_lock(plan, policy, log, workspace_root, again, work_on, lambda: _known(plan) is not None)
+    return as_built(lock)
+
+
+def _under_lock(
+    plan: Plan,
+    policy: Policy,
+    log: Callable[[bytes], None],
+    workspace_root: str | None,
+    again: bool,
+    work_on: Callable[[Work], Lock],
+    is_done: Callable[[], bool] | None = None,
+) -> Lock:
+    """The lock that one of all who want the same makes; kept, as a failure is. The others wait and hear the log."""
     if uses_conda(plan.choice):
-        require_conda(plan.wanted, workspace_root)  # the same
+        require_conda(plan.wanted, workspace_root)  # a missing program is no property of the specification either
     follower = LogFollower(request_path(plan.request, ".log"), log)
     # Whoever waits does so for another's whole time limit, then has its own.
     with hold_lock("request-" + plan.request, time.monotonic() + policy.timeout_s + 30, follower) as held:
         follower.finish()
-        built = _known(plan)
-        if built is not None:
-            return built
+        remembered = _remembered_lock(plan)
+        if remembered is not None and (is_done is None or is_done()):
+            return remembered
         if not again:
             _raise_remembered(plan, policy)
         build_log = BuildLog(request_path(plan.request, ".log"), log)
         work = Work(plan, build_log, held, time.monotonic() + policy.timeout_s, policy.timeout_s)
         try:
-            lock = build_environment(_remembered_lock(plan) or _resolve(work), work)
+            lock = work_on(work)
         except EnvironmentBuildError as error:
             raise _remember(plan, error)  # noqa: B904  the same error
         finally:
             build_log.close()
         write_json(request_path(plan.request), {"lock": lock.to_data()})
-        return _as_built(lock)
+        return lock
 
 
 def _plan(spec: Wanted | EnvironmentSpec, policy: Policy, log: Callable[[bytes], None], deadline: float) -> Plan:
@@ -184,7 +227,7 @@ def _known(plan: Plan) -> Built | None:
         os.utime(folder.marker)  # the time of last use
     except OSError:
         return None  # pruned this very moment
-    return _as_built(lock)
+    return as_built(lock)
 
 
 def _remembered_lock(plan: Plan) -> Lock | None:
@@ -219,7 +262,8 @@ def _raise_remembered(plan: Plan, policy: Policy) -> None:
     )
 
 
-def _as_built(lock: Lock) -> Built:
+def as_built(lock: Lock) -> Built:
+    """What a run in the environment of this lock is started with."""
     folder = EnvironmentFolder(lock.key)
     variables = conda_variables(folder.env) if lock.conda else {"VIRTUAL_ENV": folder.env}
     return Built(lock.key, folder.python, folder.bin_dir, variables, lock.deviations, lock.notes)

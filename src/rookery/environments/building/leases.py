@@ -11,7 +11,7 @@ from rookery.environments.building.flocks import start_ticks
 from rookery.environments.building.folders import EnvironmentFolder, read_json
 from rookery.errors import UserError
 
-__all__ = ["hold", "release_hold", "users"]
+__all__ = ["hold", "lease_path", "release_hold", "users"]
 
 _OWNER = re.compile(r"[\w.-]{1,200}")
 
@@ -26,12 +26,15 @@ def hold(key: str, owner: str, pid: int, holder: str = "") -> bool:
     """
     if not _OWNER.fullmatch(owner) or (holder and not _OWNER.fullmatch(holder)):
         raise UserError(f"Owner {owner!r} of a lease must be a run's id.")
-    folder = EnvironmentFolder(key)
-    path = os.path.join(folder.leases, f"{owner}@{holder}.json" if holder else f"{owner}.json")
+    path = lease_path(key, owner, holder)
     lease = {"owner": owner, "pid": pid, "start_ticks": start_ticks(pid)}
     if read_json(path) != lease:
         _write(path, lease)
-    return folder.is_built()
+    return EnvironmentFolder(key).is_built()
+
+
+def lease_path(key: str, owner: str, holder: str = "") -> str:
+    return os.path.join(EnvironmentFolder(key).leases, f"{owner}@{holder}.json" if holder else f"{owner}.json")
 
 
 def release_hold(key: str, owner: str) -> None:

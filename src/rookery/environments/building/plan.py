@@ -23,7 +23,6 @@ from rookery.environments.specification.requirement import mask
 from rookery.environments.specification.shimmed import without_shimmed
 from rookery.environments.specification.wanted import Wanted, from_conda
 from rookery.errors import EnvironmentBuildError
-from rookery.record.wheels import wheels_folder
 from rookery.spec.run import EnvironmentSpec
 
 __all__ = ["Plan", "make_plan", "plan_names", "wanted_of"]
@@ -49,6 +48,8 @@ def wanted_of(spec: Wanted | EnvironmentSpec, policy: Policy) -> Wanted:
     """What a run's environment asks for."""
     if isinstance(spec, Wanted):
         return spec
+    from rookery.record.wheels import wheels_folder  # on a node, which is given a lock, there is no record
+
     return from_conda(spec.conda or {}, policy.requirement_sources, wheels_folder())
 
 

@@ -7,6 +7,7 @@ import importlib.util
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -26,6 +27,7 @@ __all__ = [
     "find_conda_python",
     "plain_runner",
     "prune_conda_cache",
+    "rattler_folder",
 ]
 
 # Runs a command with these variables, its words going to the build's log. The builder gives one that holds its locks.
@@ -89,6 +91,24 @@ def find_conda_python(workspace_root: str | None = None) -> str:
     return path
 
 
+def rattler_folder(workspace_root: str | None = None) -> str:
+    """Where the interpreter of `find_conda_python` has the package, for machines that have none.
+
+    Raises:
+        EnvironmentBuildError: there is none.
+    """
+    python = find_conda_python(workspace_root)
+    if python == sys.executable:
+        found = importlib.util.find_spec("rattler")
+        folder = found.submodule_search_locations[0] if found and found.submodule_search_locations else ""
+    else:
+        ask = [python, "-c", "import rattler; print(rattler.__path__[0])"]
+        folder = subprocess.run(ask, capture_output=True, text=True, timeout=60, check=False).stdout.strip()
+    if not os.path.isdir(folder):
+        raise EnvironmentBuildError(missing_words(python), details={"step": "conda", "missing": "py-rattler"})
+    return folder
+
+
 def _is_beside_us() -> bool:
     return importlib.util.find_spec("rattler") is not None  # looks, and imports nothing
 
@@ -127,6 +147,8 @@ def call_child(
         "cache": conda_cache_folder(),
         "reach_s": float(get_setting("conda_channel_timeout_s", workspace_root)),
     }
+    if os.environ.get("ROOKERY_RATTLER"):  # on a node: it came with the job
+        environment = {**environment, "PYTHONPATH": os.environ["ROOKERY_RATTLER"]}
     # The folder is ours alone: a channel's address may hold a password.
     with tempfile.TemporaryDirectory(prefix="conda-", dir=cache_folder()) as folder:
         asked, answered = os.path.join(folder, "request.json"), os.path.join(folder, "answer.json")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rookery.environments.base import BuiltEnvironment
     from rookery.record import Record
 
-__all__ = ["is_contained", "prepare_contained", "prepared_contained"]
+__all__ = ["is_contained", "no_container_on_nodes", "prepare_contained", "prepared_contained"]
 
 FRESH_S = 60.0  # how long an image that was found is believed to be there
 SOON_S = 20.0
@@ -44,6 +44,24 @@ def is_contained(spec: EnvironmentSpec) -> bool:
         UserError: what it says about images is refused.
     """
     return bool(spec.docker) and read_wish(spec) is not None
+
+
+def no_container_on_nodes(spec: EnvironmentSpec, root: str | None = None) -> str:
+    """Why a run on machines that share no files with us has no container: images are looked after on the keeper's machine.
+
+    Raises:
+        EnvironmentBuildError: the setting containers says strict.
+    """
+    wish = read_wish(spec)
+    assert wish is not None
+    why = _words(wish, "images are not brought to machines that do not share the workspace's folder")
+    if ContainerPolicy.read(root).mode == "strict":
+        raise EnvironmentBuildError(
+            f"Environment '{spec.name}': {why} The setting containers=strict allows nothing else. Share the workspace's "
+            "folder with the nodes, or set containers=auto.",
+            details={"step": "container"},
+        )
+    return f"{why} The node uses the environment that it builds itself; containers=strict would make this an error."
 
 
 def prepared_contained(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from alembic import context
 
 from rookery.record.schema import metadata
+from rookery.record.schema_tracking import traces as _traces  # noqa: F401  (its tables are part of the metadata)
 
 context.configure(
     connection=context.config.attributes["connection"],

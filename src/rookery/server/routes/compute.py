@@ -24,8 +24,12 @@ def list_compute(services: Served) -> JsonAnswer:
 
 @router.post("/compute", status_code=201)
 def create_compute(new: ComputeNew, services: Served) -> JsonAnswer:
+    """Creates a cluster of this machine, or attaches one of others: the latter may take minutes."""
     spec = check_cluster_spec(from_plain(ClusterSpec, new.spec))
-    return answer(services.controller.create_compute(check_compute_name(new.name), spec), 201)
+    made = services.controller.create_compute(
+        check_compute_name(new.name), spec, listener=services.agents.ensure, check=new.check
+    )
+    return answer(made, 201)
 
 
 @router.get("/compute/{name}")
@@ -54,6 +58,12 @@ def preempt(name: str, given: ComputePreempt, services: Served) -> JsonAnswer:
     """Takes a node away, as a cloud does with a low-priority one; what ran on it is tried again."""
     taken = services.controller.preempt(name, given.node, grace_s=given.grace_s, away_s=given.away_s, force=given.force)
     return answer(taken, 202)
+
+
+@router.post("/compute/{name}/check")
+def check_compute(name: str, services: Served) -> JsonAnswer:
+    """Looks at a target from end to end: its engine, a node of it, the way back from there."""
+    return answer({"checks": services.controller.check_compute(name, services.agents.ensure)})
 
 
 @router.get("/compute/{name}/nodes")

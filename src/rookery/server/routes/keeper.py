@@ -29,6 +29,7 @@ async def hello(services: Served) -> JsonAnswer:
             "protocol": PROTOCOL,
             "pid": os.getpid(),
             "hostname": socket.gethostname(),
+            "time": time.time(),
             "workspace": {"id": services.identity["id"], "name": services.identity["name"]},
         }
     )
@@ -50,6 +51,7 @@ def status(services: Served) -> JsonAnswer:
             "idle_s": time.monotonic() - services.activity.last_request,
             "socket": services.endpoint.get("socket"),
             "port": services.endpoint.get("port"),
+            "agents": {"urls": services.agents.urls},
             "version": __version__,
         }
     )

@@ -33,7 +33,7 @@ def _chain():
 
 def _begin():
     """One part that fails must not take the others with it."""
-    for part in (_record, _offer, _hook):
+    for part in (_record, _launched, _offer, _hook):
         try:
             part()
         except Exception as error:
@@ -44,6 +44,14 @@ def _record():
     import _rookery_recorder  # type: ignore[import-not-found]
 
     _rookery_recorder.install()
+
+
+def _launched():
+    if os.environ.get("ROOKERY_LAUNCHED_DIR"):
+        import _rookery_launched  # type: ignore[import-not-found]
+        import _rookery_recorder
+
+        _rookery_launched.begin(_rookery_recorder)
 
 
 def _offer():

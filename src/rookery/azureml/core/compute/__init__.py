@@ -1,4 +1,5 @@
-"""azureml.core.compute. Differs: clusters are the one kind of target; the other names are placeholders."""
+"""azureml.core.compute. Differs: RayCompute and SlurmCompute are ours; kinds of targets that only a cloud has are
+placeholders."""
 
 from rookery.azureml.finder import fill
 from rookery.sdk.aml_compute import AmlCompute  # noqa: F401
@@ -14,8 +15,8 @@ from rookery.sdk.compute import (  # noqa: F401
     HDInsightCompute,
     KubernetesCompute,
     KustoCompute,
-    RemoteCompute,
     SynapseCompute,
 )
+from rookery.sdk.remote_compute import RayCompute, RemoteCompute, SlurmCompute  # noqa: F401
 
 fill(globals())

@@ -1,4 +1,4 @@
-"""What torchrun is, in small: starts the ranks of a node, stops all when one has failed, and says nothing about which."""
+"""What torchrun is, in small, and by its name: starts the ranks of a node, stops all when one has failed, and says nothing about which."""
 
 import os
 import subprocess

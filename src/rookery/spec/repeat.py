@@ -1,0 +1,27 @@
+"""Which requests may be carried out twice."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["is_repeatable"]
+
+# POSTs whose repetition has the same effect as the first: a run is known by its run_id, content and snapshots
+# by their hash, to cancel twice is to cancel once, a second token or link of an artifact harms nobody, the same
+# environment is the same version and joins the same build. An agent's own are told with offsets, or say what is. What
+# appends (records), what numbers (models) and what is refused the second time (status) is not here.
+_REPEATABLE_POSTS = re.compile(
+    r"/(runs|snapshots|tokens|content/missing|content/pack|runs/[^/]+/cancel|runs/[^/]+/artifacts|keeper/stop"
+    r"|environments|environments/builds|environments/prepared|environments/[^/]+/labels"
+    r"|agent/[^/]+/\d+/\d+/[a-z]+)\Z"
+)
+
+
+def is_repeatable(method: str, path: str) -> bool:
+    """Whether doing this again changes nothing. `path` is below /api/v1, without the query.
+
+    GET and HEAD read; PUT, PATCH and DELETE say what is to be, not what is to be added.
+    """
+    return method in ("GET", "HEAD", "PUT", "PATCH", "DELETE") or (
+        method == "POST" and _REPEATABLE_POSTS.match(path) is not None
+    )

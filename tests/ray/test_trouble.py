@@ -1,0 +1,159 @@
+"""What the engine says and does when Ray, the bridge or a node is not as it should be; mostly through Ray Client."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+
+import pytest
+
+from rookery.engine.engines.base import Place
+from rookery.engine.engines.ray import RayEngine
+from rookery.engine.processes import all_pids, command_line, is_running
+from rookery.errors import ComputeError
+from rookery.spec.compute import ClusterSpec, Reach
+from rookery.testing.engine_exam import Deaths, stand_in_boot, wait_for
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+
+
+@pytest.fixture
+def make(ray_cluster, tmp_path):
+    """A started engine with its deaths; options of the target may be changed."""
+    engines = []
+
+    def start(options=None, reach=None, **fields):
+        options = {**ray_cluster.options, **(options or {})}
+        fields = {"max_nodes": 3, "cpus_per_node": 1, "gpus_per_node": 0, **fields}
+        spec = ClusterSpec(engine="ray", options=options, reach=reach or Reach(), **fields)
+        folder = tmp_path / "state"
+        folder.mkdir(exist_ok=True)
+        engine, deaths = RayEngine("trouble", spec, stand_in_boot, str(folder)), Deaths()
+        engine.start(deaths)
+        engines.append(engine)
+        return engine, deaths
+
+    yield start
+    for engine in engines:
+        for gang in list(engine._gangs.values()):
+            for agent in gang.agents:
+                engine.kill(agent.place)
+        wait_for(lambda engine=engine: not engine._gangs or not engine._is_connected, "the end of all agents")
+        engine.stop()
+
+
+@pytest.fixture
+def place(tmp_path):
+    def make(node=0, **job):
+        root = tmp_path / f"node-{node}"
+        root.mkdir()
+        (root / "job.json").write_text(json.dumps({"key": "run/1", "node": node, **job}))
+        return Place("run", 1, node, str(root), "trouble")
+
+    return make
+
+
+def up(place):
+    def read():
+        try:
+            with open(os.path.join(place.root, "up.json")) as f:
+                return json.load(f)
+        except (OSError, ValueError):
+            return None
+
+    return wait_for(read, "an agent", 60)
+
+
+class TestReaching:
+    def test_says_that_nobody_is_there(self, make, ray_cluster):
+        engine, _ = make({"address": f"ray://{ray_cluster.head.address}:10009"})
+        with pytest.raises(ComputeError, match="Nothing answers at ray://"):
+            engine.nodes()
+
+    def test_says_what_a_machine_outside_the_cluster_needs(self, make, ray_cluster):
+        engine, _ = make({"address": f"{ray_cluster.head.address}:6379"})
+        assert len(engine.nodes()) == 3  # through Ray Client on the same host
+
+    def test_says_that_the_token_is_missing_or_wrong(self, make, tmp_path):
+        engine, _ = make({"token_path": str(tmp_path / "none")})
+        with pytest.raises(ComputeError, match="token of the Ray cluster is not there"):
+            engine.nodes()
+        (tmp_path / "wrong").write_text("f" * 64)
+        engine, _ = make({"token_path": str(tmp_path / "wrong")})
+        with pytest.raises(ComputeError, match="token"):
+            engine.nodes()
+
+    def test_says_that_an_interpreter_has_no_ray(self, make):
+        engine, _ = make({"bridge_python": "/bin/false"})
+        with pytest.raises(ComputeError, match="has died"):
+            engine.nodes()
+
+
+class TestAgents:
+    def test_sees_the_gpus_of_its_reservation(self, make, place):
+        engine, _ = make(gpus_per_node=1)
+        one = place()
+        engine.place([one])
+        assert up(one)["env"]["CUDA_VISIBLE_DEVICES"] in ("0", "1")
+
+    def test_sees_no_gpu_that_it_did_not_reserve(self, make, place):
+        engine, _ = make()
+        one = place()
+        engine.place([one])
+        assert up(one)["env"]["CUDA_VISIBLE_DEVICES"] == ""
+
+    def test_names_a_python_that_nodes_do_not_have(self, make, place):
+        engine, deaths = make(reach=Reach(python="python9"))
+        one = place()
+        engine.place([one])
+        death = wait_for(lambda: deaths.of(one), "its end", 60)[0]
+        assert "'python9' is not on the PATH" in death.reason
+
+    def test_lives_on_when_the_bridge_is_killed(self, make, place):
+        engine, deaths = make()
+        one = place()
+        engine.place([one])
+        process = up(one)
+        wait_for(lambda: engine.waiting(one) == "", "that it is known to run")
+        bridge = engine._supervisor._process
+        os.kill(bridge.pid, signal.SIGKILL)
+        wait_for(
+            lambda: engine._supervisor._process not in (None, bridge) and engine._is_connected, "another bridge", 90
+        )
+        assert is_running(process["pid"], process["start_ticks"])
+        engine.kill(one)
+        wait_for(lambda: deaths.of(one), "its end", 60)
+        assert deaths.of(one)[0].signal == "SIGKILL"
+
+    def test_ends_with_its_worker_and_with_all_it_started(self, make, place):
+        """As when a raylet is killed: nothing has the time to say good-bye."""
+        engine, deaths = make()
+        one = place(child=True)
+        engine.place([one])
+        process = up(one)
+        with open(os.path.join(one.root, "child.json")) as f:
+            child = json.load(f)
+        workers = [pid for pid in all_pids() if command_line(pid)[:1] and "ray::NodeActor" in command_line(pid)[0]]
+        assert workers
+        for pid in workers:
+            os.kill(pid, signal.SIGKILL)
+        death = wait_for(lambda: deaths.of(one), "its end", 60)[0]
+        assert "has died" in death.reason
+        wait_for(lambda: not is_running(process["pid"], process["start_ticks"]), "the end of the agent")
+        wait_for(lambda: not is_running(child["pid"], 0), "the end of its child")
+
+    def test_dies_with_its_guard(self, make, place):
+        engine, deaths = make()
+        one = place()
+        engine.place([one])
+        process = up(one)
+        os.kill(_parent(process["pid"]), signal.SIGKILL)
+        wait_for(lambda: not is_running(process["pid"], process["start_ticks"]), "the end of the agent")
+        death = wait_for(lambda: deaths.of(one), "its end", 60)[0]
+        assert "guard" in death.reason
+
+
+def _parent(pid):
+    with open(f"/proc/{pid}/stat") as f:
+        return int(f.read().rsplit(")", 1)[1].split()[1])

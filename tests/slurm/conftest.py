@@ -1,0 +1,42 @@
+"""Real Slurms for the tests of this folder; nodes that a test has broken are mended before the next."""
+
+from __future__ import annotations
+
+import pytest
+
+from rookery.testing.slurm_cluster import SlurmCluster
+
+
+@pytest.fixture(scope="session")
+def running_slurm():
+    with SlurmCluster(("n0", "n1")) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def running_machines(tmp_path_factory):
+    node_home = str(tmp_path_factory.mktemp("node-home"))
+    with SlurmCluster(("n0", "n1"), own_pids=True, private=[node_home]) as cluster:
+        cluster.node_home = node_home
+        yield cluster
+
+
+@pytest.fixture
+def slurm(running_slurm):
+    """A cluster with nothing of an earlier test in it. Process numbers are this machine's, for looking at agents."""
+    yield from _emptied(running_slurm)
+
+
+@pytest.fixture
+def machines(running_machines):
+    """The same, but nodes have process numbers and a folder (`node_home`) of their own, as other machines have."""
+    yield from _emptied(running_machines)
+
+
+def _emptied(cluster):
+    cluster.mend()
+    cluster.cancel_everything()
+    cluster.wait_until_idle()
+    yield cluster
+    cluster.mend()
+    cluster.cancel_everything()
