@@ -218,6 +218,18 @@ class TestQueue:
         far.wait(running, "NotResponding")  # its agent is there and never beats: the limit is over, and more than once
         assert far.status(waiting) == "Provisioning"
 
+    def test_what_waits_in_the_engine_is_not_silent(self, make_far):
+        far = make_far(num_nodes=1, cpus=1)
+        far.attach_ready(max_nodes=2)
+        first, second = far.submit(compute="far"), far.submit(compute="far")
+        far.wait(first, "Running")
+        wait_for(lambda: "no machine is free" in far.reason(second), "the engine's reason")
+        live = far.controller._runs.get(second)
+        live.heard[0] = 0.0  # for very long
+        far.controller._loop.call(far.controller._tick)
+        assert live.heard[0] > 0.0
+        assert far.status(second) == "Provisioning"
+
     def test_size_follows_the_machines_where_it_is_left_open(self, far):
         far.attach_ready(cpus_per_node=1)
         assert far.controller.compute("far")["max_nodes"] == 6

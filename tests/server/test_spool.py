@@ -20,6 +20,7 @@ from rookery.record import Record
 from rookery.server import spool as spool_module
 from rookery.spec.job import Job, KeeperAddress
 from rookery.spec.spool import AnswerHead, RequestHead, pack, unpack
+from rookery.worker.doorbell import Doorbell
 from rookery.worker.http import HttpClient, UnixHTTPConnection
 from tests.server.conftest import run_spec
 
@@ -180,6 +181,27 @@ class TestExchange:
         poll.join(2.0)
         used = (time.process_time() - before) / (time.monotonic() - began)
         assert used < 0.2  # the whole of this process, with the keeper in it
+
+
+class TestWithoutBells:
+    """As on a network file system, where nobody tells what other machines write."""
+
+    @pytest.fixture(autouse=True)
+    def deaf(self, monkeypatch):
+        monkeypatch.setattr(Doorbell, "add", lambda self, folder, files=True: -1)
+
+    def test_both_sides_look_for_themselves(self, api, agent):
+        assert agent.call("POST", "hello", body={})["cancel"] is False
+        agent.call("POST", "running", body={"ranks": []})
+        told = []
+        poll = threading.Thread(target=lambda: told.append(agent.call("GET", "commands", {"after": 0})))
+        poll.start()
+        for offset in range(0, 50, 10):
+            assert agent.call("POST", "log", {"name": LOG, "offset": offset}, b"123456789\n") == {"ack": offset + 10}
+        api.owner.post("/runs/run-1/cancel")
+        poll.join(20)
+        assert told[0]["commands"][0]["command"] == "cancel"
+        assert api.record.logs.read("run-1", LOG, 0, 99) == b"123456789\n" * 5
 
 
 class TestBeginning:

@@ -123,14 +123,15 @@ def test_says_that_python_is_not_there(engine_of, new_place):
     assert "the Python of the compute target is not there" in death.reason
 
 
-def test_tells_the_last_words_of_an_agent(engine_of, new_place, monkeypatch):
+def test_tells_the_last_words_of_an_agent(engine_of, new_place):
     engine, deaths = engine_of()
-    engine._boot = lambda gang: "import sys\nprint('No room left: 17 bytes', file=sys.stderr)\nsys.exit(5)\n"
+    token = "rkr_" + "a1" * 20
+    engine._boot = lambda gang: f"import sys\nprint('No room left: 17 bytes, {token}', file=sys.stderr)\nsys.exit(5)\n"
     place = new_place()
     engine.place([place])
     death = wait_for(lambda: deaths.of(place), "the death")[0]
     assert death.exit_code == 5
-    assert "No room left 17 bytes" in death.reason
+    assert "No room left 17 bytes, ***" in death.reason  # on its way it was there for all to see
 
 
 def test_finds_a_job_whose_number_was_lost_and_submits_no_other(engine_of, new_place, slurm, tmp_path):

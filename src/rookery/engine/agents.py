@@ -18,6 +18,7 @@ from rookery.errors import ConflictError, UserError
 
 __all__ = ["AgentDesk"]
 
+COMING_S = 180.0  # an agent that its engine has started on another machine must have been heard of within this time
 FINISHER_S = 180.0  # an agent that fetches what a dead one left must have been heard of within this time
 
 
@@ -147,14 +148,27 @@ class AgentDesk:
                     self._look_at_finisher(live, node, silent_s)
                 if state.phase not in NodePhase.BUSY or node in live.state.silent or silent_s < limit:
                     continue
-                place = self._jobs.place(live, node)
-                if state.phase == NodePhase.PLACED and self._engines.waiting(place):
-                    live.heard[node] = now  # it is not up yet, and the engine says why: nobody expects to hear of it
-                elif self._engines.is_alive(place):
+                if self._is_coming(live, node, silent_s):
+                    continue
+                if self._engines.is_alive(self._jobs.place(live, node)):
                     self._runs.observe(
                         live.run_id,
                         obs.Silence(live.state.attempt, node, self._silence_words(node, silent_s)),
                     )
+
+    def _is_coming(self, live: Live, node: int, silent_s: float) -> bool:
+        """Whether an agent on another machine has not come up yet: it may wait in its engine's queue for days, and then has to
+        fetch its code."""
+        if (
+            live.state.nodes[node].phase != NodePhase.PLACED
+            or live.state.nodes[node].machine
+            or not self._jobs.is_far(live)
+        ):
+            return False
+        if self._engines.waiting(self._jobs.place(live, node)):
+            live.heard[node] = self._clock()
+            return True
+        return silent_s < COMING_S
 
     def _look_at_finisher(self, live: Live, node: int, silent_s: float) -> None:
         """One that was sent to another machine and does not come up there is not waited for for ever."""

@@ -23,7 +23,7 @@ from rookery.engine.loop import Loop
 from rookery.engine.performer import Performer
 from rookery.engine.placement import JobMaker
 from rookery.engine.reasons import ReasonWriter
-from rookery.engine.recovery import find_live_runs, last_words, outcome_on_disk
+from rookery.engine.recovery import find_live_runs, last_words, outcome_on_disk, without_collecting
 from rookery.engine.run_state import NodePhase
 from rookery.errors import ConflictError, UserError
 from rookery.settings import get_setting
@@ -106,8 +106,9 @@ class Controller:
         """Take up every run that is not over, then go on."""
         self._reasons.start()
         self._engines.start(self._agent_died, self._engine_changed, self._node_noticed)
-        for live in find_live_runs(self._record, self._runs):
-            self._runs.observe(live.run_id, obs.Recovered())
+        with without_collecting():
+            for live in find_live_runs(self._record, self._runs):
+                self._runs.observe(live.run_id, obs.Recovered())
         self._engines.here.when_counted(lambda: self._loop.post(self._performer.give_out_nodes))
         self._loop.start()
 

@@ -38,7 +38,7 @@ class Live:
     cancel_deadline: Optional[float] = None
     finishers: dict[int, float] = field(default_factory=dict)  # node → when an agent was sent to fetch what it left
     reason_written: float = 0.0
-    engine_reason: str = ""  # what its agents wait for in the engine's own queue, as last told
+    engine_reason: Optional[str] = None  # what its agents wait for in the engine's own queue, as last told
 
     @property
     def run_id(self) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import json
 import logging
 import os
+from collections.abc import Iterator
 from typing import Any, Optional
 
 from rookery.engine.live import Live, LiveRuns
@@ -14,7 +17,7 @@ from rookery.spec.paths import NodePaths
 from rookery.spec.run import RunKind
 from rookery.spec.status import RunStatus
 
-__all__ = ["find_live_runs", "last_words", "outcome_on_disk", "was_started"]
+__all__ = ["find_live_runs", "last_words", "outcome_on_disk", "was_started", "without_collecting"]
 
 log = logging.getLogger(__name__)
 LAST_LINES = 20
@@ -34,6 +37,18 @@ def find_live_runs(record: Any, runs: LiveRuns) -> list[Live]:
             words = f"The keeper was restarted and cannot read what it had noted about this run ({error})."
             record.runs.advance(run["id"], status=RunStatus.FAILED, error=placement_cause(run["attempt"], words))
     return sorted(found, key=lambda live: not live.state.holding)
+
+
+@contextlib.contextmanager
+def without_collecting() -> Iterator[None]:
+    """While very many objects are made that all stay, looking for garbage among them again and again takes most of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def outcome_on_disk(paths: NodePaths) -> Optional[Outcome]:

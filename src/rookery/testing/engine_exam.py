@@ -105,7 +105,7 @@ class EngineExam:
         for place in gang:
             assert up(place)["sid"] != os.getsid(0)
             assert engine.is_alive(place)
-            assert engine.waiting(place) == ""
+            wait_for(partial(_waits_no_more, engine, place), "that it waits for nothing")
 
     def test_does_not_hand_on_a_run_that_it_was_started_in(self, cluster, started, new_place, up, monkeypatch):
         monkeypatch.setenv("ROOKERY_ATTEMPT_KEY", "outer/1")
@@ -259,3 +259,7 @@ class EngineExam:
         engine, _ = started()
         with pytest.raises(ComputeError, match=r"(?i)1 s|second"):
             engine.run_on_node("import time\ntime.sleep(600)\n", 1.0)
+
+
+def _waits_no_more(engine: Engine, place: Place) -> bool:
+    return engine.waiting(place) == ""

@@ -19,7 +19,7 @@ from typing import Any, Optional
 from rookery.testing.debian import ensure_programs
 from rookery.testing.netns import Network, Node
 
-__all__ = ["SshMachines"]
+__all__ = ["PASSWORD", "PORT", "SshMachines"]
 
 PORT = 2222
 PASSWORD = "rookery's own: not a secret"
@@ -46,7 +46,7 @@ class SshMachines:
 
     Args:
         private: folders that each machine has for itself (see Network).
-        passwords: let root in with `PASSWORD` too; each machine then has an /etc/shadow of its own.
+        passwords: let root in with `PASSWORD` too.
     """
 
     def __init__(
@@ -121,9 +121,8 @@ class SshMachines:
             )
         )
         log = self.log(name)
-        script = "mkdir -p /run/sshd; "
-        if self._passwords:
-            script += f"mount --bind '{self._shadow()}' /etc/shadow; "
+        # Its own: sshd lets nobody in whose account is locked, as root's may be here.
+        script = f"mkdir -p /run/sshd; mount --bind '{self._shadow()}' /etc/shadow; "
         command = ["sh", "-c", script + f"exec {self.programs['sshd']} -D -f '{config}' -E '{log}'"]
         before = log.read_text().count("Server listening") if log.exists() else 0
         server = node.popen(command, stdin=subprocess.DEVNULL)
@@ -154,11 +153,12 @@ class SshMachines:
         self.serve(name)
 
     def _shadow(self) -> Path:
-        """A shadow file in which root has a password: laid over the machine's own in its namespace."""
+        """A shadow file in which root has PASSWORD or none: laid over the machine's own in its namespace."""
         path = self.folder / "shadow"
         if not path.exists():
             command = [self.programs["openssl"], "passwd", "-6", PASSWORD]
-            crypted = subprocess.run(command, check=True, capture_output=True, text=True, timeout=30).stdout.strip()
+            done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=30)
+            crypted = done.stdout.strip() if self._passwords else "*"
             path.touch(0o600)
             path.write_text(f"root:{crypted}:19000:0:99999:7:::\nsshd:*:19000:0:99999:7:::\n")
         return path

@@ -86,6 +86,7 @@ class Hand:
                 self.answer(command, {})
             else:  # a slow one must not hold up the others
                 threading.Thread(target=self.obey, args=(command,), daemon=True).start()
+        os._exit(0)  # at once: a thread that is just saying something would make an orderly end fail
 
     def obey(self, command):
         try:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import getpass
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -36,7 +36,7 @@ class Asking:
 
     def __init__(self, target: str, commands: Commands) -> None:
         self._target, self._commands = target, commands
-        self._user = getpass.getuser()
+        self._user = str(os.getuid())
         self._lock = threading.Lock()
         self._callbacks: list[Callable[[], None]] = []
         self._hosts: dict[str, tuple[str, ...]] = {}

@@ -76,7 +76,8 @@ rk_node() {  # index
   words=$(rk_clear "$1" 2>/dev/null)
   [ "$code" = 0 ] && words="" said=""
   said=$(printf '%%s' "${said%%rk-code *}" | grep -v 'lacks support for cpu binding\|task 0: ')
-  words=$(printf '%%s %%s' "$words" "$said" | tr -c 'A-Za-z0-9 ._,/()=+@-' ' ' | tr -s ' ' | tail -c 300)
+  words=$(printf '%%s %%s' "$words" "$said" | tr -c 'A-Za-z0-9 ._,/()=+@-' ' ' | tr -s ' ' |
+    sed -E 's/[A-Za-z0-9_-]{32,}/***/g' | tail -c 300)  # a comment is for all eyes: what looks like a token goes
   echo "${rk_nodes[$1]}=$code:$words"
 }
 

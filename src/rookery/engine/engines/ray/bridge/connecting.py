@@ -120,10 +120,15 @@ def _explained(error: Exception, target: str) -> ConnectError:
             f"The cluster at {target} does not take our token: {_first_line(text)} The token is read from the target's option "
             "token_path (else RAY_AUTH_TOKEN_PATH, else ~/.ray/auth_token) and must be the one that the cluster was started with.",
         )
-    if isinstance(error, ConnectionError) and "timeout" in text and os.environ.get("RAY_AUTH_MODE") != "token":
+    if isinstance(error, ConnectionError) and "timeout" in text:  # how Ray Client says that a token was not taken
         return ConnectError(
             "auth",
-            f"The Ray Client server at {target} listens and does not answer. Does the cluster want a token? ({text})",
+            f"The Ray Client server at {target} listens and does not answer: "
+            + (
+                "perhaps it does not take our token (the target's option token_path must name the cluster's own)."
+                if os.environ.get("RAY_AUTH_MODE") == "token"
+                else "does the cluster want a token (the target says auth=disabled)?"
+            ),
         )
     return ConnectError("unreachable", f"The cluster at {target} could not be joined: {_last_line(text)}")
 

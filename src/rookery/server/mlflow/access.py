@@ -1,0 +1,37 @@
+"""Who may what at MLflow's paths. The rule of a path stands beside it in `routes.py`."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+from fastapi import Request
+
+from rookery.server.auth import Principal, authenticate, check_parent
+from rookery.server.errors import ForbiddenError
+from rookery.server.mlflow.errors import MlflowError
+from rookery.server.mlflow.routes import Route
+from rookery.server.services import Services
+
+__all__ = ["admit", "check_run"]
+
+
+def admit(services: Services, request: Request, route: Route) -> Principal:
+    """The principal, when they may use this path at all. MlflowError or AuthenticationError otherwise."""
+    if route.right == "open":
+        return Principal("nobody")
+    if route.right == "test":
+        if not services.testing:
+            raise MlflowError("ENDPOINT_NOT_FOUND", "There is nothing here: this server does not run with --testing.")
+        return Principal("nobody")
+    principal = authenticate(services, request)
+    if principal.is_owner or principal.kind == "track" or route.right == "read":
+        return principal
+    if route.right == "run" and principal.run_id is not None:
+        return principal
+    raise ForbiddenError(f"The token of {principal} does not allow {request.method} {request.url.path[:200]}.")
+
+
+def check_run(services: Services, principal: Principal, run_id: Optional[str]) -> None:
+    """A run's token writes only to that run and its children; others were admitted for all."""
+    if principal.run_id is not None:
+        check_parent(services, principal, run_id)
