@@ -35,6 +35,16 @@ def home(tmp_path, monkeypatch):
     stop_keepers(str(tmp_path))
 
 
+@pytest.fixture(scope="session")
+def postgres():
+    """A real PostgreSQL for the whole session, started when the first test asks for it."""
+    pytest.importorskip("psycopg")
+    from rookery.testing.postgres import postgres_server
+
+    with postgres_server() as server:
+        yield server
+
+
 def stop_keepers(below: str) -> None:
     """End the keepers whose keeper.json lies below a folder, and wait until they are gone."""
     pattern = os.path.join(glob.escape(below), "**", "keeper", "keeper.json")

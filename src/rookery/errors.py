@@ -3,6 +3,7 @@
     RookeryError
     ├── UserError (ValueError)              what was given is not allowed
     │   ├── AuthenticationError             no token, or one that does not allow this
+    │   ├── TooManyTriesError               too many failed logins; wait as long as it says
     │   ├── UnsupportedError                a name that exists in v1 and not here (yet)
     │   └── PathError                       a path that leaves its folder, or is no path at all
     ├── WorkspaceError                      the workspace cannot be used
@@ -59,6 +60,7 @@ __all__ = [
     "SnapshotError",
     "StorageError",
     "SubmitError",
+    "TooManyTriesError",
     "UnsupportedError",
     "UserError",
     "VersionMismatchError",
@@ -109,6 +111,11 @@ class UserError(RookeryError, ValueError):
 class AuthenticationError(UserError):
     code = "authentication"
     http_status = 401
+
+
+class TooManyTriesError(UserError):
+    code = "too_many_tries"
+    http_status = 429
 
 
 class UnsupportedError(UserError, NotImplementedError):

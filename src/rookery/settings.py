@@ -135,6 +135,15 @@ _ALL = [
         900.0,
         "seconds without a word from its client after which a run that an MLflow client has started is shown as stale",
     ),
+    Setting("user_token_days", float, 90.0, "how long a user's token is valid where its maker does not say"),
+    Setting("session_hours", float, 12.0, "how long a login in the browser is valid"),
+    Setting("audit_rows", int, 100_000, "how many rows the audit log keeps; the oldest go first"),
+    Setting(
+        "webhook_retry_s",
+        float,
+        5.0,
+        "pause before a webhook's delivery that failed is tried again; it grows fourfold up to an hour, ten tries in all",
+    ),
     Setting(
         "original_packages",
         str,

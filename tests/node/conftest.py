@@ -34,6 +34,10 @@ from rookery.testing.hidden_node import HiddenNode, marked
 
 IDENTITY = {"id": "1-2", "name": "coop", "subscription_id": "s", "resource_group": "g", "location": "here", "format": 1}
 ON_NODE = WorkspacePaths(NODE_HOME)
+RUN, SECOND = (
+    f"birds_{os.getpid()}_one",
+    f"birds_{os.getpid()}_two",
+)  # of this process: agents stop what carries their own
 
 
 @dataclass
@@ -56,9 +60,7 @@ class Coop:
         self.nodes.append(node)
         return node
 
-    def run(
-        self, script: str, run_id: str = "birds_1_abc", more: Optional[dict[str, bytes]] = None, **fields: Any
-    ) -> Job:
+    def run(self, script: str, run_id: str = RUN, more: Optional[dict[str, bytes]] = None, **fields: Any) -> Job:
         """A run in the record and its job for node 0, as it is for another machine. `more`: files of the snapshot."""
         entries = []
         for path, data in {"train.py": script.encode(), **(more or {})}.items():
@@ -74,7 +76,7 @@ class Coop:
 
     def job(self, run_id: str, snapshot: str, attempt: int = 1, node: int = 0, **fields: Any) -> Job:
         here = ON_NODE.attempt(run_id, attempt).node(node)
-        rank, socket = here.rank(0), f"{NODE_RUNTIME}/a-{run_id[-4:]}{attempt}{node}{os.getpid()}.sock"
+        rank, socket = here.rank(0), f"{NODE_RUNTIME}/a-{run_id}-{attempt}-{node}.sock"
         payload = self.kit.node_payload()
         variables = {
             "PATH": NODE_PATH,
@@ -124,14 +126,14 @@ class Coop:
         root = self.paths.attempt(job.run_id, job.attempt).node(job.node).root
         return Place(job.run_id, job.attempt, job.node, root)
 
-    def log(self, run_id: str = "birds_1_abc", name: str = DRIVER_LOG) -> str:
+    def log(self, run_id: str = RUN, name: str = DRIVER_LOG) -> str:
         try:
             with open(self.paths.log(run_id, name), encoding="utf-8") as f:
                 return f.read()
         except FileNotFoundError:
             return ""
 
-    def get(self, run_id: str = "birds_1_abc") -> dict[str, Any]:
+    def get(self, run_id: str = RUN) -> dict[str, Any]:
         return self.record.runs.get(run_id)
 
     def wait(self, condition: Callable[[], Any], timeout_s: float = 90.0) -> Any:
@@ -169,5 +171,5 @@ def coop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Coop]:
     thread.join(20)
     record.close()
     shutil.rmtree(short)
-    left = marked("birds_1_abc/1")
+    left = marked(f"{RUN}/1")
     assert not left, f"processes are left: {left}"

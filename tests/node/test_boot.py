@@ -27,7 +27,7 @@ from rookery.spec.job import Job, KeeperAddress
 from rookery.spec.plain import from_plain, to_plain
 from rookery.testing.certificates import Certificate, make_certificate
 
-from .conftest import Coop
+from .conftest import RUN, SECOND, Coop
 
 PRINTS = "import os, sys\nprint('hello from', sys.version_info[:2], os.environ['ROOKERY_RUN_ID'])\n"
 PYTHONS = sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/3.*/bin/python"))) or [sys.executable]
@@ -48,10 +48,10 @@ def test_a_run_on_a_machine_that_sees_nothing(coop: Coop) -> None:
     assert node.home in log
     run = coop.get()
     assert run["status"] == "Completed", run
-    assert coop.record.artifacts.get("birds_1_abc", "outputs/net.txt")
-    assert coop.record.metrics.get("birds_1_abc")
+    assert coop.record.artifacts.get(RUN, "outputs/net.txt")
+    assert coop.record.metrics.get(RUN)
     # Nothing of the run stays; what the next one can use does.
-    assert not os.path.exists(node.path("runs", "birds_1_abc"))
+    assert not os.path.exists(node.path("runs", RUN))
     assert len(os.listdir(node.path("kit"))) == 2  # the folder and its lock
     assert stat.S_IMODE(os.stat(node.path()).st_mode) == 0o700
 
@@ -73,12 +73,12 @@ def test_what_is_there_is_not_fetched_again(coop: Coop) -> None:
     assert node.run(coop.boot_text(coop.run(PRINTS)))[0] == 0
     kit = glob.glob(node.path("kit", "[0-9a-f]*"))[0]
     before = os.stat(os.path.join(kit, "rookery", "__init__.py")).st_ino
-    text = coop.boot_text(coop.run(PRINTS, "birds_2_abc"))
+    text = coop.boot_text(coop.run(PRINTS, SECOND))
     for sha256 in (coop.kit._code, coop.kit._payload):
         os.unlink(coop.record.content.local_path(sha256) or "")
     assert node.run(text)[0] == 0
     assert os.stat(os.path.join(kit, "rookery", "__init__.py")).st_ino == before
-    assert "birds_2_abc" in coop.log("birds_2_abc")
+    assert SECOND in coop.log(SECOND)
 
 
 def test_many_files_come_together(coop: Coop) -> None:
@@ -90,12 +90,12 @@ def test_many_files_come_together(coop: Coop) -> None:
     node = coop.node()
     assert node.run(coop.boot_text(coop.run(script, more=files)))[0] == 0
     assert coop.log() == "299 300\n", coop.get()["error"]
-    assert not os.path.exists(node.path("runs", "birds_1_abc"))
+    assert not os.path.exists(node.path("runs", RUN))
     # With one file changed only that one is fetched.
     asked.clear()
     files["package/module_299.py"] = b"N = 'new'\n"
-    assert node.run(coop.boot_text(coop.run(script, "birds_2_abc", more=files)))[0] == 0
-    assert coop.log("birds_2_abc") == "new 300\n"
+    assert node.run(coop.boot_text(coop.run(script, SECOND, more=files)))[0] == 0
+    assert coop.log(SECOND) == "new 300\n"
     assert len(asked) == 1
 
 
@@ -147,14 +147,14 @@ def test_a_keeper_that_is_not_there(coop: Coop) -> None:
 
 def test_an_attempt_that_is_over(coop: Coop) -> None:
     text = coop.boot_text(replace(coop.run(PRINTS), attempt=1))
-    coop.controller.cancel("birds_1_abc")
+    coop.controller.cancel(RUN)
     code, said = coop.node().run(text)
     assert code == boot.OVER
     assert "is over" in said
 
 
 def test_a_wrong_token(coop: Coop) -> None:
-    text = coop.boot_text(coop.run(PRINTS)).replace(coop.record.tokens.make("birds_1_abc", "agent"), "rkr_nonsense")
+    text = coop.boot_text(coop.run(PRINTS)).replace(coop.record.tokens.make(RUN, "agent"), "rkr_nonsense")
     code, said = coop.node().run(text)
     assert code == boot.REFUSED, said
 
@@ -181,7 +181,7 @@ def test_a_home_that_cannot_be_used(coop: Coop) -> None:
     code, said = node.run(text)
     assert code == 0
     assert f"using {coop.folder}/var/rookery-node-{os.getuid()}, because" in said  # in words, and the run goes on
-    code, said = node.run(coop.boot_text(coop.run(PRINTS, "birds_2_abc"), node_home="/proc/nowhere"))
+    code, said = node.run(coop.boot_text(coop.run(PRINTS, SECOND), node_home="/proc/nowhere"))
     assert code == boot.NO_FOLDER
     assert "/proc/nowhere cannot be used" in said
 

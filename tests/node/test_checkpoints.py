@@ -12,7 +12,7 @@ from rookery.errors import NotFoundError, PathError
 from rookery.server.checkpoints import CheckpointFolder
 from rookery.testing.hidden_node import marked, wait_gone
 
-from .conftest import Coop
+from .conftest import RUN, Coop
 
 SAVES = """
 import os, sys, time
@@ -33,21 +33,21 @@ sys.exit(1)  # fails right after it has saved
 
 
 def _next(coop: Coop, attempt: int) -> str:
-    run_id = "birds_1_abc"
+    run_id = RUN
     snapshot = coop.get()["snapshot_id"]
     coop.record.runs.advance(run_id, status="Queued", reason="again", attempt=attempt, state={"attempt": attempt})
     return coop.boot_text(coop.job(run_id, snapshot, attempt))
 
 
 def test_a_run_goes_on_where_it_was_on_another_machine(coop: Coop) -> None:
-    stored = coop.paths.checkpoints("birds_1_abc")
+    stored = coop.paths.checkpoints(RUN)
     first = coop.node("n0")
     process = first.boot(coop.boot_text(coop.run(SAVES)))
     coop.wait(lambda: os.path.exists(stored + "/step"))  # shipped while it runs, and after what it points to
     assert os.path.getsize(stored + "/deep/weights.bin") == 3_000_000
     os.kill(process.pid, signal.SIGKILL)  # the machine is gone
     process.wait()
-    wait_gone("birds_1_abc/1")
+    wait_gone(f"{RUN}/1")
 
     second = coop.node("n1")
     assert second.run(_next(coop, 2))[0] == 0
@@ -56,7 +56,7 @@ def test_a_run_goes_on_where_it_was_on_another_machine(coop: Coop) -> None:
         assert f.read() == "2"  # written a moment before it failed
 
     assert os.path.exists(first.path("runs"))  # a dead agent's: for a finisher, or removed when it is old
-    assert not os.path.exists(second.path("runs", "birds_1_abc"))
+    assert not os.path.exists(second.path("runs", RUN))
 
 
 def test_what_is_removed_is_removed_there(coop: Coop) -> None:
@@ -65,15 +65,15 @@ def test_what_is_removed_is_removed_there(coop: Coop) -> None:
         "while not os.path.exists('go'): time.sleep(0.05)\nos.unlink(folder + '/old')\n"
         "open(folder + '/new', 'w').write('2')\ntime.sleep(300)\n"
     )
-    stored = coop.paths.checkpoints("birds_1_abc")
+    stored = coop.paths.checkpoints(RUN)
     node = coop.node()
     process = node.boot(coop.boot_text(coop.run(script)))
     coop.wait(lambda: os.path.exists(stored + "/old"))
-    work = node.path("runs", "birds_1_abc", "1", "node-0", "wd", "birds_1_abc", "go")
+    work = node.path("runs", RUN, "1", "node-0", "wd", RUN, "go")
     with open(work, "w"):
         pass
     coop.wait(lambda: os.path.exists(stored + "/new") and not os.path.exists(stored + "/old"))
-    coop.controller.cancel("birds_1_abc")
+    coop.controller.cancel(RUN)
     assert process.wait(90) == 0
 
 
@@ -84,13 +84,13 @@ def test_a_partition_that_heals(coop: Coop) -> None:
     process = node.boot(coop.boot_text(job))
     pid = int(coop.wait(lambda: coop.log().strip()))
     os.kill(process.pid, signal.SIGSTOP)  # as good as a cut cable: nothing comes, the ranks go on
-    coop.record.runs.advance("birds_1_abc", status="Failed", error={"kind": "LostNode", "summary": "cut"})
+    coop.record.runs.advance(RUN, status="Failed", error={"kind": "LostNode", "summary": "cut"})
     assert os.path.exists(f"/proc/{pid}")
     os.kill(process.pid, signal.SIGCONT)
     assert process.wait(90) == 3
     assert not os.path.exists(f"/proc/{pid}")
-    assert not marked("birds_1_abc/1")
-    assert not os.path.exists(node.path("runs", "birds_1_abc"))
+    assert not marked(f"{RUN}/1")
+    assert not os.path.exists(node.path("runs", RUN))
 
 
 def test_ranks_die_with_their_agent(coop: Coop) -> None:
@@ -99,7 +99,7 @@ def test_ranks_die_with_their_agent(coop: Coop) -> None:
     coop.wait(lambda: "up" in coop.log())
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    wait_gone("birds_1_abc/1")
+    wait_gone(f"{RUN}/1")
 
 
 def test_a_finisher_on_the_same_node_ships_what_is_there(coop: Coop) -> None:
@@ -115,10 +115,10 @@ def test_a_finisher_on_the_same_node_ships_what_is_there(coop: Coop) -> None:
     assert node.run(coop.boot_text(replace(job, mode="finish")))[0] == 0
     run = coop.get()
     assert (run["status"], run["error"]["kind"]) == ("Failed", "NodeLost")
-    assert coop.record.artifacts.get("birds_1_abc", "outputs/net.txt")
-    with open(coop.paths.checkpoints("birds_1_abc") + "/step") as f:
+    assert coop.record.artifacts.get(RUN, "outputs/net.txt")
+    with open(coop.paths.checkpoints(RUN) + "/step") as f:
         assert f.read() == "7"
-    assert not os.path.exists(node.path("runs", "birds_1_abc"))
+    assert not os.path.exists(node.path("runs", RUN))
 
 
 def test_names_that_lead_out(tmp_path) -> None:  # type: ignore[no-untyped-def]

@@ -21,7 +21,7 @@ from rookery.spec.run import EnvironmentSpec
 from rookery.testing.hidden_node import HiddenNode
 from tests.environments_build.wheels import write_wheel
 
-from .conftest import Coop
+from .conftest import RUN, SECOND, Coop
 
 SCRIPT = "import beta, sys, os\nprint('prefix', sys.prefix)\nprint('venv', os.environ['VIRTUAL_ENV'])\n"
 
@@ -46,7 +46,7 @@ def _node(coop: Coop, wheels: Path, name: str = "n0") -> HiddenNode:
     return node
 
 
-def _job(coop: Coop, data: dict[str, Any], run_id: str = "birds_1_abc", script: str = SCRIPT, **fields: Any) -> Job:
+def _job(coop: Coop, data: dict[str, Any], run_id: str = RUN, script: str = SCRIPT, **fields: Any) -> Job:
     job = coop.run(script, run_id, **fields)
     variables = {**job.ranks[0].variables, "PATH": f"{NODE_BIN}:{NODE_PATH}"}
     rank = replace(job.ranks[0], argv=(NODE_PYTHON, "train.py"), variables=variables)
@@ -73,10 +73,10 @@ def test_a_lock_is_built_on_the_node_once(coop: Coop, wheels: Path) -> None:
     assert "+ beta==1.0" in log
     assert "Built in" in log
     # The second run finds it and says nothing.
-    code, said = node.run(coop.boot_text(_job(coop, data, "birds_2_abc")), **variables)
-    assert (code, said) == (0, ""), coop.get("birds_2_abc")["error"]
-    assert coop.log("birds_2_abc") == coop.log()
-    assert coop.log("birds_2_abc", BUILD_LOG) == ""
+    code, said = node.run(coop.boot_text(_job(coop, data, SECOND)), **variables)
+    assert (code, said) == (0, ""), coop.get(SECOND)["error"]
+    assert coop.log(SECOND) == coop.log()
+    assert coop.log(SECOND, BUILD_LOG) == ""
     assert [names for _, _, names in os.walk(node.path("environments", "leases")) if names] == []
 
 
@@ -103,7 +103,7 @@ def test_a_failure_is_the_cause_of_the_run(coop: Coop, wheels: Path) -> None:
     assert "alpha" in run["error"]["summary"]
     assert "On node 0" in run["error"]["summary"]
     assert "alpha" in coop.log(name=BUILD_LOG)
-    assert not os.path.exists(node.path("runs", "birds_1_abc"))
+    assert not os.path.exists(node.path("runs", RUN))
 
 
 def test_a_run_that_is_canceled_while_its_environment_is_built(coop: Coop, wheels: Path, tmp_path: Path) -> None:
@@ -132,8 +132,8 @@ def test_interpreters_that_people_look_after(coop: Coop, wheels: Path, tmp_path:
     assert "does not exist on node barn" in error["summary"]
     assert "list its packages" in error["summary"]
     data = coop.kit.resolve_environment(replace(spec, python="python3"), lambda data: None)
-    node.run(coop.boot_text(_job(coop, data, "birds_2_abc", script="print('hello')\n")))
-    assert coop.get("birds_2_abc")["status"] == "Completed", coop.get("birds_2_abc")["error"]
+    node.run(coop.boot_text(_job(coop, data, SECOND, script="print('hello')\n")))
+    assert coop.get(SECOND)["status"] == "Completed", coop.get(SECOND)["error"]
 
 
 def test_containers_are_not_brought_to_nodes(coop: Coop, wheels: Path, monkeypatch: pytest.MonkeyPatch) -> None:

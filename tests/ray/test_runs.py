@@ -83,8 +83,8 @@ def ws():
 def submit(ws, tmp_path):
     """Attach a cluster and submit a script to it."""
 
-    def run(cluster, text, distributed=None, retries=0):
-        given = RayCompute.attach_configuration(**cluster.options, gpus_per_node=0)
+    def run(cluster, text, distributed=None, retries=0, **reach):
+        given = RayCompute.attach_configuration(**cluster.options, gpus_per_node=0, **reach)
         target = ComputeTarget.attach(ws, "ray", given)
         folder = tmp_path / "a source folder"
         folder.mkdir(exist_ok=True)
@@ -161,8 +161,10 @@ def test_a_dead_node_is_named_and_the_run_goes_on_elsewhere(submit, ray_cluster,
     _nothing_is_left(run)
 
 
-def test_a_cut_cable_ends_the_attempt_and_leaves_nothing(submit, ray_cluster):
-    run = submit(ray_cluster, STEPS, PyTorchConfiguration("Gloo", process_count=2, node_count=2))
+def test_a_cut_cable_ends_the_attempt_and_leaves_nothing(submit, ray_cluster, tmp_path):
+    """Without shared files: what lies on the cut node can be fetched by nobody, and the run ends all the same."""
+    reach = {"shared_files": False, "node_home": str(tmp_path / "a node's home")}
+    run = submit(ray_cluster, STEPS, PyTorchConfiguration("Gloo", process_count=2, node_count=2), **reach)
     _wait_for_start(run, 2)
     lost = max(line[5] for line in _lines(run, "ATTEMPT"))
     ray_cluster.network[lost].cut()

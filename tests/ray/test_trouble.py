@@ -1,4 +1,4 @@
-"""What the engine says and does when Ray, the bridge or a node is not as it should be; mostly through Ray Client."""
+"""What the engine says and does when Ray, the bridge or a node is not as it should be."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 @pytest.fixture
 def make(ray_cluster, tmp_path):
-    """A started engine with its deaths; options of the target may be changed."""
+    """A started engine with its deaths: as a driver, which is quick; with options of its own through Ray Client."""
     engines = []
 
     def start(options=None, reach=None, **fields):
-        options = {**ray_cluster.options, **(options or {})}
+        options = {**ray_cluster.options, **options} if options else ray_cluster.driver_options
         fields = {"max_nodes": 3, "cpus_per_node": 1, "gpus_per_node": 0, **fields}
         spec = ClusterSpec(engine="ray", options=options, reach=reach or Reach(), **fields)
         folder = tmp_path / "state"

@@ -20,8 +20,21 @@ def paths(tmp_path: Path) -> WorkspacePaths:
     return WorkspacePaths(str(root))
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, home: Path) -> Iterator[str]:
+    """The record's database: every test of the record runs on both."""
+    if request.param == "sqlite":
+        yield ""
+        return
+    server = request.getfixturevalue("postgres")
+    url = server.database()
+    monkeypatch.setenv("ROOKERY_DATABASE_URL", url)
+    yield url
+    server.drop(url)
+
+
 @pytest.fixture
-def record(paths: WorkspacePaths, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Record]:
+def record(paths: WorkspacePaths, database_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Record]:
     monkeypatch.setenv("ROOKERY_HOME", str(tmp_path / "home"))
     record = Record(paths)
     yield record

@@ -103,7 +103,7 @@ class TestContent:
             assert "x" not in getattr(ws, name)
 
     @pytest.mark.parametrize(
-        "name", ["get_default_datastore", "get_mlflow_tracking_uri", "get_default_keyvault", "list_keys"]
+        "name", ["get_default_datastore", "get_default_keyvault", "list_keys"]
     )
     def test_what_does_not_exist_yet_is_named(self, ws, name):
         with pytest.raises(UnsupportedError, match=f"Workspace.{name}"):

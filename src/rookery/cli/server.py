@@ -30,6 +30,10 @@ def server(
     tls_key: Annotated[
         str, typer.Option("--tls-key", metavar="FILE", help="The key of the certificate, if it is in another file.")
     ] = "",
+    testing: Annotated[
+        bool,
+        typer.Option("--testing", help="For test suites: POST /__reset empties the workspace. On loopback only."),
+    ] = False,
     json: AsJson = False,
     workspace: InWorkspace = None,
 ) -> None:
@@ -37,6 +41,8 @@ def server(
     from rookery.client.start import stop_keeper
 
     root = session.workspace_root()
+    if testing and host not in ("127.0.0.1", "localhost", "::1"):
+        raise UserError(f"--testing lets everybody empty the workspace, so it is for loopback only, not for {host}.")
     _check_free(host, port)
     url = f"{'https' if tls_cert else 'http'}://{_reachable(host)}:{port}"
     if session.current().json:
@@ -72,6 +78,7 @@ def server(
         str(port),
         "--no-idle",
     ]
+    command += ["--testing"] if testing else []
     for option, path in (("--tls-cert", tls_cert), ("--tls-key", tls_key)):
         command += [option, os.path.abspath(path)] if path else []
     stopped = stop_keeper(root)

@@ -20,6 +20,7 @@ __all__ = ["AgentDesk"]
 
 COMING_S = 180.0  # an agent that its engine has started on another machine must have been heard of within this time
 FINISHER_S = 180.0  # an agent that fetches what a dead one left must have been heard of within this time
+BUSY_S = 3600.0  # or within this, when it waits for its machine, which others use
 
 
 class AgentDesk:
@@ -174,9 +175,12 @@ class AgentDesk:
         """One that was sent to another machine and does not come up there is not waited for for ever."""
         if node not in live.finishers or silent_s < FINISHER_S:
             return
+        machine, place = live.state.nodes[node].machine, self._jobs.place(live, node)
+        state = next((n.state for n in self._engines.census(live.spec.compute) if n.name == machine), "gone")
+        if state not in ("down", "gone") and silent_s < BUSY_S and self._engines.waiting(place):
+            return  # its machine is there and busy with others
         del live.finishers[node]
-        machine = live.state.nodes[node].machine
-        self._engines.kill(self._jobs.place(live, node))
+        self._engines.kill(place)
         warnings = (lost_with(machine, f"not answering for {silent_s:.0f} s"),)
         self._runs.observe(live.run_id, obs.Shipped(live.state.attempt, node, warnings))
 

@@ -22,7 +22,7 @@ class ReasonWriter:
         self._record = record
         self._wanted: dict[str, tuple[RunStatus, str]] = {}
         self._change = threading.Condition()
-        self._closed = False
+        self._closed = self._busy = False
         self._thread = threading.Thread(target=self._run, name="rookery-reasons", daemon=True)
 
     def start(self) -> None:
@@ -36,6 +36,11 @@ class ReasonWriter:
         if self._thread.is_alive():
             self._thread.join()
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether everything is written."""
+        return not self._wanted and not self._busy
+
     def write(self, run_id: str, status: RunStatus, reason: str) -> None:
         """Why a run waits in this status; dropped when it has left it."""
         with self._change:
@@ -45,10 +50,12 @@ class ReasonWriter:
     def _run(self) -> None:
         while True:
             with self._change:
+                self._busy = False
                 while not self._wanted and not self._closed:
                     self._change.wait()
                 if not self._wanted:
                     return
+                self._busy = True
                 batch = {run_id: self._wanted.pop(run_id) for run_id in list(self._wanted)[:BATCH]}
             try:
                 self._record.runs.note_reasons(batch)

@@ -70,6 +70,8 @@ def rank_variables(
     if around.has_gpus:
         variables.setdefault("CUDA_VISIBLE_DEVICES", ",".join(map(str, grant.gpus)))
     variables.update(_azureml(spec, node, node_paths, around))
+    if "MLFLOW_TRACKING_URI" not in given:  # a server of the user's own stays theirs
+        variables.update(_tracking(spec, around))
     variables.update(launch_variables(spec, node, rank, local_rank, world_size))
     variables.update(_rookery(spec, attempt, node, rank, world_size, node_paths, socket, around))
     return variables
@@ -107,6 +109,18 @@ def _azureml(spec: RunSpec, node: int, node_paths: NodePaths, around: Surroundin
         "AZUREML_COMMUNICATOR": "None",
         "AZUREML_CR_NODE_RANK": str(node),
         "AZUREML_CR_EXECUTION_WORKING_DIR_PATH": node_paths.work(spec.run_id),
+    }
+
+
+def _tracking(spec: RunSpec, around: Surroundings) -> dict[str, str]:
+    """What makes an MLflow client inside of the run write to it. Not where nodes reach the keeper through files only."""
+    if not around.keeper_url:
+        return {}
+    return {
+        "MLFLOW_TRACKING_URI": around.keeper_url,
+        "MLFLOW_TRACKING_TOKEN": around.run_token,
+        "MLFLOW_RUN_ID": spec.run_id,
+        "MLFLOW_EXPERIMENT_NAME": spec.experiment,
     }
 
 

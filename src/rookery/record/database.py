@@ -6,13 +6,13 @@ import contextlib
 import threading
 from collections.abc import Iterator
 
-from sqlalchemy import Connection, create_engine
+from sqlalchemy import Connection
 
 from rookery.record.bell import Bell
 from rookery.record.sqlite import open_sqlite
 from rookery.record.storage import storage_errors
 
-__all__ = ["Database", "Tx"]
+__all__ = ["Database", "Tx", "plain_url"]
 
 
 class Tx:
@@ -29,18 +29,26 @@ class Tx:
 class Database:
     """Reads on their own connections; writes behind one lock, so that there is never a `database is locked`.
 
-    `url` empty means the SQLite file at `path`.
+    `url` empty means the SQLite file at `path`. On PostgreSQL the lock is also one in the database, because another
+    machine could have a keeper on it; `exclusive` false goes without, for tools that only read.
     """
 
-    def __init__(self, path: str, bell: Bell, url: str = "") -> None:
+    def __init__(self, path: str, bell: Bell, url: str = "", exclusive: bool = True) -> None:
         self.bell = bell
-        self.where = url.split("@")[-1] if url else path
+        self.is_sqlite = not url or url.startswith("sqlite")
+        self.path = (url.partition("///")[2] if url else path) if self.is_sqlite else ""
+        self.where = self.path if self.is_sqlite else plain_url(url)
         self._lock = threading.Lock()
         with storage_errors(self.where):
-            if url and not url.startswith("sqlite"):
-                self._reads = self._writes = create_engine(url, pool_pre_ping=True)
-            else:
-                self._reads, self._writes = open_sqlite(url.partition("///")[2] if url else path)
+            if self.is_sqlite:
+                self._reads, self._writes = open_sqlite(self.path)
+                return
+            # Not for a workspace on SQLite: its keeper starts sooner without.
+            from rookery.record.postgres import open_postgres, own_writes
+
+            self._reads, self._writes = open_postgres(url)
+            if exclusive:
+                own_writes(self._writes, self.where)
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Connection]:
@@ -59,3 +67,10 @@ class Database:
     def close(self) -> None:
         self._reads.dispose()
         self._writes.dispose()
+
+
+def plain_url(url: str) -> str:
+    """The URL as it may be shown: without a password."""
+    head, at, tail = url.rpartition("@")
+    scheme, _, user = head.partition("://")
+    return f"{scheme}://{user.partition(':')[0]}@{tail}" if at else url

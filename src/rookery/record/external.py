@@ -94,8 +94,11 @@ class External:
             tx.conn.execute(update(runs).where(runs.c.id == run_id).values(deleted_utc=None if restore else utc_now()))
             write_event(tx, run_id, "run", {"run": run_id, "deleted": not restore})
 
-    def is_expected(self, within_s: float) -> bool:
-        """Whether the client of some external run was heard of so recently that it will come again."""
+    def is_expected(self, within_s: float, until: float = 0.0) -> bool:
+        """Whether the client of some external run was heard of so recently that it will come again; or, up to `until`, one
+        that has not come yet."""
+        if time.time() < until:
+            return True
         since = from_unix(time.time() - within_s)
         query = select(runs.c.seq).where(
             runs.c.status.in_([s.value for s in ACTIVE]), runs.c.kind == RunKind.EXTERNAL, runs.c.heard_utc > since

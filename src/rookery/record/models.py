@@ -13,6 +13,7 @@ from rookery.record.artifacts import artifacts_below
 from rookery.record.clock import utc_now
 from rookery.record.content import require_content
 from rookery.record.database import Database
+from rookery.record.events import write_event
 from rookery.record.run_rows import load_run
 from rookery.record.schema import model_files, model_names, models
 from rookery.record.text import clean_map, clean_text
@@ -81,6 +82,7 @@ class Models:
             row = _find(tx.conn, name, version)
             if files:
                 tx.conn.execute(insert(model_files), [{"model_seq": row.seq, **file} for file in files])
+            write_event(tx, None, "model", {"name": name, "version": version, "run_id": row.run_id, "created_by": row.created_by}, name)
             return _plain(tx.conn, row)
 
     def get(self, name: str, version: Optional[int] = None) -> dict[str, Any]:

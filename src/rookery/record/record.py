@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from rookery.record.artifacts import Artifacts
+from rookery.record.audit import Audit
 from rookery.record.bell import Bell
 from rookery.record.builds import EnvironmentBuilds
 from rookery.record.compute import ComputeTargets
@@ -23,6 +24,7 @@ from rookery.record.loose_files import LooseFiles
 from rookery.record.metrics import Metrics
 from rookery.record.model_names import ModelNames
 from rookery.record.models import Models
+from rookery.record.people import People
 from rookery.record.runs import Runs
 from rookery.record.samples import Samples
 from rookery.record.search import Search
@@ -32,6 +34,7 @@ from rookery.record.storage import storage_errors
 from rookery.record.tokens import Tokens, read_or_make
 from rookery.record.traces import Traces
 from rookery.record.upgrade import upgrade
+from rookery.record.webhooks import Webhooks
 from rookery.record.wheels import Wheels
 from rookery.settings import get_setting
 from rookery.spec.paths import WorkspacePaths
@@ -88,6 +91,9 @@ class Record:
         self.model_names = ModelNames(self.database)
         self.loose_files = LooseFiles(self.database)
         self.traces = Traces(self.database)
+        self.people = People(self.database)
+        self.audit = Audit(self.database, get_setting("audit_rows", paths.root))
+        self.webhooks = Webhooks(self.database, self._secret)
 
     def secret(self) -> bytes:
         """The 32 bytes that sign tokens."""
@@ -95,4 +101,5 @@ class Record:
 
     def close(self) -> None:
         """Closes every connection; the record cannot be used after."""
+        self.audit.close()
         self.database.close()

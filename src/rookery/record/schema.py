@@ -51,7 +51,7 @@ __all__ = [
     "workspace",
 ]
 
-SCHEMA_REVISION = "0003"
+SCHEMA_REVISION = "0004"
 
 metadata = MetaData(
     naming_convention={

@@ -7,9 +7,9 @@ import errno
 from collections.abc import Iterator
 from typing import Optional
 
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, OperationalError
 
-from rookery.errors import StorageError
+from rookery.errors import RookeryError, StorageError, UserError
 
 __all__ = ["storage_errors"]
 
@@ -29,6 +29,9 @@ _SQLITE = (
     ("disk i/o error", errno.EIO),
 )
 
+# What PostgreSQL says to a text longer than its column, a number that does not fit, a name longer than an index takes.
+_TOO_LARGE = ("22001", "22003", "22021", "54000")
+
 
 @contextlib.contextmanager
 def storage_errors(where: str) -> Iterator[None]:
@@ -44,9 +47,24 @@ def storage_errors(where: str) -> Iterator[None]:
         raise _storage_error(sentence, where, error) from error
     except DBAPIError as error:
         number = _errno_of(str(error.orig).lower())
-        if number is None:
-            raise
-        raise _storage_error(_SENTENCES[number], where, error) from error
+        if number is not None:
+            raise _storage_error(_SENTENCES[number], where, error) from error
+        raise _from_postgres(error, where) or error from error
+
+
+def _from_postgres(error: DBAPIError, where: str) -> Optional[RookeryError]:
+    """What PostgreSQL refuses and SQLite would have taken, or cannot do now; None for anything else."""
+    state = getattr(error.orig, "sqlstate", None) or ""
+    words = str(error.orig).splitlines()[0][:300] if str(error.orig) else type(error.orig).__name__
+    if state in _TOO_LARGE or "NUL (0x00)" in words:
+        return UserError(f"The database cannot hold a value that was given: {words}. Give a shorter or smaller one.")
+    if state in ("53100", "53200") or state.startswith("58"):
+        return StorageError(f"The database {where} has run out of room or memory: {words}", error)
+    if error.connection_invalidated or state.startswith("08") or state in ("57P01", "57P02", "57P03", "53300", "28P01", "3D000"):
+        return StorageError(f"The database {where} cannot be used now: {words}. Look whether it runs and lets us in.", error)
+    if isinstance(error, OperationalError) and not state and hasattr(error.orig, "sqlstate"):
+        return StorageError(f"The database {where} cannot be reached: {words}. Look whether it runs and lets us in.", error)
+    return None
 
 
 def _errno_of(message: str) -> Optional[int]:

@@ -19,7 +19,7 @@ from rookery.record.storage import storage_errors
 
 __all__ = ["KINDS", "Tokens", "read_or_make"]
 
-KINDS = ("run", "agent")
+KINDS = ("run", "agent", "track")  # track: of nobody's run, for trackers only
 OWNER_PREFIX = "rko_"
 RUN_PREFIX = "rkr_"
 
@@ -33,7 +33,7 @@ class Tokens:
         self._hours = hours
 
     def make(self, run_id: str, kind: str = "run", expires: Optional[float] = None) -> str:
-        """A token for one run; `kind` is 'run' (user code) or 'agent'."""
+        """A token for one run; `kind` is 'run' (user code) or 'agent'. Or, without a run, 'track': for trackers only."""
         if kind not in KINDS:
             raise ValueError(f"token kind {kind!r} does not exist. Known: {', '.join(KINDS)}.")
         claims = {"run": run_id, "exp": int(expires if expires is not None else self.expiry()), "kind": kind}
@@ -65,7 +65,9 @@ class Tokens:
             )
         if claims["exp"] < time.time():
             raise AuthenticationError(
-                "The run's token has expired. The setting 'run_token_hours' says how long they are valid."
+                "The tracking token has expired. Ask for another address: ws.get_mlflow_tracking_uri()."
+                if claims["kind"] == "track"
+                else "The run's token has expired. The setting 'run_token_hours' says how long they are valid."
             )
         return claims
 

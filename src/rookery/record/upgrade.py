@@ -14,6 +14,7 @@ from sqlalchemy import Connection, inspect, text
 from rookery.errors import VersionMismatchError
 from rookery.record.database import Database
 from rookery.record.schema import SCHEMA_REVISION, metadata
+from rookery.record.schema_people import users as _users  # noqa: F401  (its tables are part of the metadata)
 from rookery.record.schema_tracking import traces as _traces  # noqa: F401  (its tables are part of the metadata)
 
 __all__ = ["alembic_config", "upgrade"]
@@ -44,6 +45,15 @@ def upgrade(database: Database) -> None:
             tx.conn.execute(text(f"INSERT INTO {VERSION_TABLE} VALUES (:revision)"), {"revision": SCHEMA_REVISION})
         else:
             migrate(tx.conn)
+        settle(tx.conn)
+
+
+def settle(conn: Connection) -> None:
+    """What tables need besides their columns, on the database at hand."""
+    if conn.dialect.name == "postgresql":
+        from rookery.record.postgres import settle_collations
+
+        settle_collations(conn)
 
 
 def migrate(conn: Connection, revision: str = "head") -> None:

@@ -305,12 +305,17 @@ class Workspace:
         except ComputeNotFoundError:
             return None
 
+    def get_mlflow_tracking_uri(self, _with_auth: bool = False) -> str:
+        """The address for `mlflow.set_tracking_uri`: it is all that a stock client needs. See docs/mlflow.md."""
+        from rookery.sdk.tracking import tracking_uri
+
+        return tracking_uri(self, _with_auth)
+
     get_default_datastore = later(
         "Workspace.get_default_datastore", "Write to ./outputs, or give paths to the script as arguments."
     )
     set_default_datastore = later("Workspace.set_default_datastore")
     get_default_keyvault = later("Workspace.get_default_keyvault", "Pass secrets to a run as environment variables.")
-    get_mlflow_tracking_uri = later("Workspace.get_mlflow_tracking_uri", "Log with run.log.")
     add_private_endpoint = later("Workspace.add_private_endpoint")
     delete_private_endpoint_connection = later("Workspace.delete_private_endpoint_connection")
     list_keys = later("Workspace.list_keys")

@@ -26,7 +26,14 @@ def main(argv: Optional[list[str]] = None) -> int:
         idle_s = None if given.no_idle else get_setting("keeper_idle_s", given.workspace)
         keep(
             KeeperOptions(
-                given.workspace, given.ready_fd, given.host, given.port, idle_s, given.tls_cert, given.tls_key
+                given.workspace,
+                given.ready_fd,
+                given.host,
+                given.port,
+                idle_s,
+                given.tls_cert,
+                given.tls_key,
+                given.testing,
             )
         )
     except RookeryError as error:
@@ -47,6 +54,7 @@ def _parse(argv: Optional[list[str]]) -> argparse.Namespace:
     parser.add_argument("--tls-cert", default="", metavar="FILE", help="certificate (PEM): the TCP port speaks TLS")
     parser.add_argument("--tls-key", default="", metavar="FILE", help="its key (PEM), where it is not in the same file")
     parser.add_argument("--no-idle", action="store_true", help="does not leave when there is nothing to do")
+    parser.add_argument("--testing", action="store_true", help="POST /__reset empties the workspace; loopback only")
     given = parser.parse_args(argv)
     given.no_idle = given.no_idle or given.foreground
     return given

@@ -13,6 +13,7 @@ from rookery.server.answers import JsonAnswer
 from rookery.server.auth import AgentsGate, authorize
 from rookery.server.errors import add_handlers
 from rookery.server.limits import Front
+from rookery.server.mlflow import TrackingDoor
 from rookery.server.routes import (
     agent,
     agent_files,
@@ -73,6 +74,7 @@ def create_app(
     app.include_router(keeper.open_router, prefix=PREFIX)
     for module in ROUTERS:
         app.include_router(module.router, prefix=PREFIX, dependencies=[Depends(authorize)])
+    app.add_middleware(TrackingDoor, services=app.state.services)  # innermost: MLflow's paths do not go through the router
     app.add_middleware(AgentsGate, services=app.state.services)  # inside of the front, which then has the last word
     app.add_middleware(Front, activity=app.state.services.activity)
     return app

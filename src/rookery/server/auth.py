@@ -1,13 +1,14 @@
-"""Who asks, and what they may. All rules are here.
+"""Who asks, and what they may. The rules are in `rules.py`, one row per route.
 
-Owner: everything. A run's token (kind run or agent): reads everything, writes what RULES says. What RULES
-does not name is the
-owner's alone, so a new route is closed until somebody opens it here.
+Owner (of the socket, of `keeper/token`, or a user of that role): everything. Other users: what their role may. A run's token (kind
+run or agent): reads, and writes what the rules say. What they do not name is the owner's alone, so a new route is closed
+until somebody opens it there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import base64
+import binascii
 from dataclasses import dataclass
 from typing import Annotated, Any, Optional
 
@@ -16,47 +17,87 @@ from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from rookery.errors import AuthenticationError
+from rookery.record.people import ROLES, SESSION_PREFIX, TOKEN_PREFIX
+from rookery.server.cookies import SAFE, check_same_origin, session_of
 from rookery.server.errors import ForbiddenError, error_answer
+from rookery.server.rules import RULES, Access
 from rookery.server.services import Services
 from rookery.spec.protocol import PREFIX
 
-__all__ = ["AGENTS", "LISTENER", "AgentsGate", "Asking", "Principal", "authorize", "check_parent"]
+__all__ = ["AGENTS", "AUDITED", "LISTENER", "PRINCIPAL", "RULES", "AgentsGate", "Asking", "Principal", "authorize", "check_parent"]
 
-READS = ("GET", "HEAD")
+PRINCIPAL = "rookery.principal"  # in a request's scope, once it is known: who asks
+AUDITED = "rookery.audited"  # in a request's scope: what the audit log is to call it
 LISTENER = "rookery.listener"  # in a request's scope: which door it came through, where that is not the main one
 AGENTS = "agents"  # of the listener for agents, and of the spool: takes the tokens of runs, nobody else's
 
 
 @dataclass(frozen=True)
 class Principal:
-    """kind: owner, run or agent; the last two have a run."""
+    """kind: owner, user, run, agent, track or nobody. A user has a name and a role, `run` and `agent` have a run."""
 
     kind: str
     run_id: Optional[str] = None
+    name: Optional[str] = None
+    role: Optional[str] = None
+    pass_id: Optional[str] = None  # of the user's token or session
 
     @property
     def is_owner(self) -> bool:
-        return self.kind == "owner"
+        return self.kind == "owner" or self.role == "owner"
+
+    def may(self, least: str) -> bool:
+        """Whether a user (or the owner) has this role, or one that includes it."""
+        if least == "nobody" or self.is_owner:
+            return True
+        return self.role in ROLES and ROLES.index(self.role or "") >= ROLES.index(least)
 
     def __str__(self) -> str:
-        return "owner" if self.is_owner else f"run {self.run_id}"
+        return self.name or (f"run {self.run_id}" if self.run_id else "a tracker" if self.kind == "track" else self.kind)
 
 
 async def authorize(request: Request) -> Principal:
-    """The principal, when the request is allowed. A dependency of every route but /hello."""
+    """The principal, when the request is allowed. A dependency of every route but the open ones."""
     services: Services = request.app.state.services
     principal = authenticate(services, request)
+    template = route_template(request.scope)
+    access = RULES.get((request.method, template), Access("owner"))
+    request.scope[PRINCIPAL] = principal
+    if request.method not in SAFE and not access.quiet and principal.run_id is None:
+        request.scope[AUDITED] = f"{request.method} {template}"
+    if services.record.people.is_use_waiting():
+        await run_in_threadpool(services.record.people.store_uses)
     if principal.is_owner:
         return principal
-    rule = RULES.get((request.method, _template(request)))
-    if rule is None:
-        if request.method not in READS:
+    if principal.kind == "track":
+        raise ForbiddenError("A tracking token is for MLflow's calls only. `rookery token` shows one for this.")
+    if principal.kind == "user":
+        if not principal.may(access.least):
             raise ForbiddenError(
-                f"The token of run '{principal.run_id}' does not allow {request.method} {request.url.path[:200]}."
+                f"User '{principal}' is a {principal.role}; {request.method} {request.url.path[:200]} needs the role "
+                f"{access.least}. An owner changes it with `rookery user role {principal} {access.least}`."
             )
         return principal
-    await rule(services, principal, request.path_params)
+    await _check_run(services, principal, access, request)
     return principal
+
+
+async def _check_run(services: Services, principal: Principal, access: Access, request: Request) -> None:
+    """Whether the token of a run allows this."""
+    run_id = request.path_params.get("run_id")
+    if access.run == "any":
+        return
+    if access.run == "own":
+        if run_id != principal.run_id:
+            await run_in_threadpool(check_parent, services, principal, run_id)
+        return
+    if access.run == "agent":
+        if principal.kind == "agent" and run_id == principal.run_id:
+            return
+        raise ForbiddenError(f"Only the agent of run '{run_id!s:.80}' may do this; the token is of {principal}.")
+    raise ForbiddenError(
+        f"The token of run '{principal.run_id}' does not allow {request.method} {request.url.path[:200]}."
+    )
 
 
 def authenticate(services: Services, request: Request) -> Principal:
@@ -64,6 +105,9 @@ def authenticate(services: Services, request: Request) -> Principal:
     for_agents = request.scope.get(LISTENER) == AGENTS
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     if not scheme:
+        session = None if for_agents else session_of(request)
+        if session is not None:
+            return _by_cookie(services, request, session)
         if is_unix_socket(request.scope) and not for_agents:
             return Principal("owner")
         raise AuthenticationError(
@@ -71,8 +115,8 @@ def authenticate(services: Services, request: Request) -> Principal:
             if for_agents
             else "This address needs a token: send `Authorization: Bearer <token>`. `rookery token` shows yours."
         )
-    token = token.strip()
-    if scheme.lower() != "bearer" or not token:
+    token = _from_basic(token) if scheme.lower() == "basic" else token.strip()
+    if scheme.lower() not in ("bearer", "basic") or not token:
         raise AuthenticationError("The Authorization header is not `Bearer <token>`.")
     if services.record.tokens.is_owner(token):
         if for_agents:
@@ -81,8 +125,34 @@ def authenticate(services: Services, request: Request) -> Principal:
                 "workspace's folder, or the address of `rookery server`. Do not send that token here again."
             )
         return Principal("owner")
+    if token.startswith((TOKEN_PREFIX, SESSION_PREFIX)):
+        if for_agents:
+            raise ForbiddenError("This address is for agents: it takes the tokens of runs only, not those of users.")
+        return _of_user(services, token)
     claims = services.record.tokens.read(token)
-    return Principal(claims["kind"], claims["run"])
+    if for_agents and claims["kind"] == "track":
+        raise ForbiddenError("This address is for agents: it takes the tokens of runs only.")
+    return Principal(claims["kind"], claims["run"] or None)
+
+
+def _by_cookie(services: Services, request: Request, session: str) -> Principal:
+    principal = _of_user(services, session)
+    if request.method not in SAFE:
+        check_same_origin(request)
+    return principal
+
+
+def _of_user(services: Services, token: str) -> Principal:
+    found = services.record.people.find(token)
+    return Principal("user", name=found.user, role=found.role, pass_id=found.id)
+
+
+def _from_basic(credentials: str) -> str:
+    """The token of `user:token@address`, which clients send this way; the user's name says nothing."""
+    try:
+        return base64.b64decode(credentials.strip(), validate=True).decode("utf-8").partition(":")[2]
+    except (ValueError, binascii.Error):
+        return ""
 
 
 class AgentsGate:
@@ -109,8 +179,8 @@ def is_unix_socket(scope: Any) -> bool:
 
 
 def check_parent(services: Services, principal: Principal, run_id: Optional[str]) -> None:
-    """A run creates runs, and registers models, only of its own family."""
-    if principal.is_owner or run_id == principal.run_id:
+    """A run creates runs, and registers models, only of its own family. Others were let in for all."""
+    if principal.run_id is None or run_id == principal.run_id:
         return
     if run_id is None or not services.record.runs.is_within(run_id, principal.run_id or ""):
         raise ForbiddenError(
@@ -119,59 +189,9 @@ def check_parent(services: Services, principal: Principal, run_id: Optional[str]
         )
 
 
-async def _own_run(services: Services, principal: Principal, params: dict[str, Any]) -> None:
-    if params.get("run_id") != principal.run_id:
-        await run_in_threadpool(check_parent, services, principal, params.get("run_id"))
-
-
-async def _own_agent(services: Services, principal: Principal, params: dict[str, Any]) -> None:
-    if principal.kind != "agent" or params.get("run_id") != principal.run_id:
-        raise ForbiddenError(
-            f"Only the agent of run '{params.get('run_id')!s:.80}' may do this; the token is of {principal}."
-        )
-
-
-async def _anyone(services: Services, principal: Principal, params: dict[str, Any]) -> None:
-    """Content and snapshots are named by their hash: who adds some changes nothing. Others check their body
-    themselves.
-    """
-
-
-_AGENT = "/agent/{run_id}/{attempt}/{node}/"
-Rule = Callable[[Services, Principal, dict[str, Any]], Awaitable[None]]
-# (method, route) → what a run's token must fulfil.
-RULES: dict[tuple[str, str], Rule] = {
-    ("POST", "/runs"): _anyone,  # the handler checks the parent
-    ("PATCH", "/runs/{run_id}"): _own_run,
-    ("POST", "/runs/{run_id}/cancel"): _own_run,
-    ("POST", "/runs/{run_id}/status"): _own_run,
-    ("POST", "/runs/{run_id}/records"): _own_run,
-    ("PUT", "/runs/{run_id}/artifacts/{name:path}"): _own_run,
-    ("POST", "/runs/{run_id}/artifacts"): _own_run,
-    ("POST", "/content/missing"): _anyone,
-    ("PUT", "/content/{sha256}"): _anyone,
-    ("POST", "/content/pack"): _anyone,
-    ("POST", "/snapshots"): _anyone,
-    ("POST", "/environments"): _anyone,  # a version is added, none is changed
-    ("POST", "/environments/builds"): _anyone,
-    ("POST", "/environments/prepared"): _anyone,
-    ("POST", "/environments/specifications"): _anyone,  # reads what it is given, keeps nothing
-    ("POST", "/models"): _anyone,  # the handler checks the run
-    **{
-        ("POST", _AGENT + verb): _own_agent
-        for verb in ("hello", "rendezvous", "running", "beat", "journal", "log", "outcome", "finished")
-    },
-    ("GET", _AGENT + "commands"): _own_agent,
-    ("GET", _AGENT + "rendezvous"): _own_agent,
-    ("GET", _AGENT + "job"): _own_agent,
-    ("GET", _AGENT + "checkpoints"): _own_agent,
-    **{(method, _AGENT + "checkpoints/{name:path}"): _own_agent for method in ("GET", "PUT", "DELETE")},
-}
-
-
-def _template(request: Request) -> str:
-    """The route's pattern below /api/v1."""
-    path = getattr(request.scope.get("route"), "path", "")
+def route_template(scope: Any) -> str:
+    """The route's pattern, below /api/v1 where it is there."""
+    path = getattr(scope.get("route"), "path", "")
     return path[len(PREFIX) :] if path.startswith(PREFIX) else path
 
 

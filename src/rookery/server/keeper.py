@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ipaddress
 import json
 import os
 import signal
@@ -21,6 +22,7 @@ from typing import Any, Optional
 import uvicorn
 
 from rookery import __version__
+from rookery.errors import UserError
 from rookery.record import Record
 from rookery.server.app import create_app
 from rookery.server.identity import read_identity
@@ -49,6 +51,7 @@ class KeeperOptions:
     idle_s: Optional[float] = None
     tls_cert: str = ""
     tls_key: str = ""
+    testing: bool = False
 
 
 def keep(options: KeeperOptions, make_controller: Optional[Callable[[Record, WorkspacePaths], Any]] = None) -> None:
@@ -57,6 +60,11 @@ def keep(options: KeeperOptions, make_controller: Optional[Callable[[Record, Wor
     Raises:
         RookeryError: it could not start; nothing is left behind.
     """
+    if options.testing and not _is_loopback(options.host):
+        raise UserError(
+            f"--testing lets everybody empty the workspace, so it listens on loopback only, not on {options.host}. "
+            "Give --host 127.0.0.1."
+        )
     paths = WorkspacePaths(os.path.abspath(options.root))
     identity = read_identity(paths)
     tls = server_context(options.tls_cert, options.tls_key)
@@ -72,6 +80,13 @@ def keep(options: KeeperOptions, make_controller: Optional[Callable[[Record, Wor
                 controller.stop()
         finally:
             record.close()
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _engine_controller(record: Record, paths: WorkspacePaths) -> Any:
@@ -92,6 +107,7 @@ def _serve(
     with _sockets(options, paths) as (unix, tcp):
         server = _Server(options, paths, lease, unix, tcp, tls)
         app = create_app(record, controller, identity, stop=server.leave)
+        app.state.services.testing = options.testing
         server.use(app)
         app.state.services.builds.start()
         try:
@@ -180,6 +196,11 @@ class _Server(uvicorn.Server):
             if self._services.activity.idle_s() >= idle_s:
                 counts = await asyncio.to_thread(self._services.controller.counts)
                 is_quiet = counts["live_runs"] == 0 and self._services.builds.count() == 0
+                # A tracking client cannot start a keeper: as long as one is expected, it must find this one.
+                stale_s = get_setting("external_stale_s", self._paths.root)
+                is_quiet = is_quiet and not await asyncio.to_thread(
+                    self._services.record.external.is_expected, stale_s, self._services.tracking_until
+                )
                 if is_quiet and self._services.activity.idle_s() >= idle_s:
                     self.leave()
 

@@ -24,7 +24,9 @@ MAX_JSON_BYTES = 64 * 1024 * 1024
 DRAIN_BYTES = 1024**3
 DRAIN_STRANGER_BYTES = 1024**2
 _STREAMED = re.compile(
-    PREFIX + r"/(runs/[^/]+/artifacts/.+|content/[^/]+|agent/[^/]+/\d+/\d+/checkpoints/.+)\Z", re.DOTALL
+    PREFIX + r"/(runs/[^/]+/artifacts/.+|content/[^/]+|agent/[^/]+/\d+/\d+/checkpoints/.+)\Z"
+    r"|/(ajax-)?api/2\.0/mlflow-artifacts/artifacts/.+\Z",
+    re.DOTALL,
 )
 _VERSION = (b"x-rookery-version", __version__.encode("ascii"))
 

@@ -47,6 +47,8 @@ class Services:
     activity: Activity = field(default_factory=Activity)
     started: float = field(default_factory=time.monotonic)
     leaving: bool = False
+    tracking_until: float = 0.0  # unix time until which a tracking client is expected: it was given an address
+    testing: bool = False  # a server for foreign test suites, which may empty it; on loopback only
     waiters: set[Waiter] = field(default_factory=set)
     builds: Builds = field(init=False)
     agents: AgentsListener = field(init=False)

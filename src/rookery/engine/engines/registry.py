@@ -106,7 +106,7 @@ class Engines:
         attached = Attached(
             name,
             lambda: self._make(name, spec, self._boot, _made(folder)),
-            lambda death: self._on_death(death),
+            lambda death: self._died(name, death),
             lambda name: self._on_change(name),
             lambda place, grace_s, words: self._on_notice(place, grace_s, words),
         )
@@ -150,6 +150,12 @@ class Engines:
         """The machines of a target as last seen; empty for embedded ones, and until they have been counted."""
         attached = self._attached.get(target)
         return attached.census if attached else ()
+
+    def _died(self, name: str, death: Death) -> None:
+        attached = self._attached.get(name)
+        if death.reason and attached is not None:
+            attached.refresh()  # a machine may be gone: what is known of them should not lag behind for long
+        self._on_death(death)
 
     # -- by place --------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from alembic import context
 
 from rookery.record.schema import metadata
+from rookery.record.schema_people import users as _users  # noqa: F401  (its tables are part of the metadata)
 from rookery.record.schema_tracking import traces as _traces  # noqa: F401  (its tables are part of the metadata)
 
 context.configure(

@@ -6,7 +6,7 @@ from typing import Optional
 
 from fastapi import Request
 
-from rookery.server.auth import Principal, authenticate, check_parent
+from rookery.server.auth import AUDITED, PRINCIPAL, Principal, authenticate, check_parent
 from rookery.server.errors import ForbiddenError
 from rookery.server.mlflow.errors import MlflowError
 from rookery.server.mlflow.routes import Route
@@ -24,8 +24,13 @@ def admit(services: Services, request: Request, route: Route) -> Principal:
             raise MlflowError("ENDPOINT_NOT_FOUND", "There is nothing here: this server does not run with --testing.")
         return Principal("nobody")
     principal = authenticate(services, request)
-    if principal.is_owner or principal.kind == "track" or route.right == "read":
+    request.scope[PRINCIPAL] = principal
+    if route.right == "write":  # tracking itself comes too often for the audit log
+        request.scope[AUDITED] = f"{route.method} {route.path}"
+    if principal.may("contributor") or principal.kind == "track" or route.right == "read":
         return principal
+    if principal.kind == "user":
+        raise ForbiddenError(f"User '{principal}' is a {principal.role}; {request.method} {request.url.path[:200]} needs the role contributor.")
     if route.right == "run" and principal.run_id is not None:
         return principal
     raise ForbiddenError(f"The token of {principal} does not allow {request.method} {request.url.path[:200]}.")

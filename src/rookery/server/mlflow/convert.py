@@ -10,14 +10,18 @@ from rookery.spec.status import RunStatus
 
 __all__ = [
     "NOTE",
+    "Artifacts",
     "PARENT",
     "RUN_NAME",
     "experiment_out",
+    "location",
     "milliseconds",
     "number_in",
     "number_out",
+    "run_info",
     "run_out",
     "status_in",
+    "statuses_of",
     "tags_out",
 ]
 
@@ -40,6 +44,16 @@ STATUS_OUT = {
     RunStatus.FAILED: "FAILED",
     RunStatus.CANCELED: "KILLED",
 }
+
+
+class Artifacts:
+    """Where clients are told to put files: at this server. Only foreign test suites have another place (`testing.py`)."""
+
+    root = "mlflow-artifacts:"
+
+
+def location(*parts: str) -> str:
+    return "/".join((Artifacts.root, *parts))
 
 
 def status_in(given: Any) -> Optional[RunStatus]:
@@ -93,7 +107,7 @@ def run_info(run: dict[str, Any]) -> dict[str, Any]:
         "user_id": run["tags"].get(USER) or run["submitted_by"],
         "status": STATUS_OUT[RunStatus(run["status"])],
         "start_time": milliseconds(run["started_utc"]) or run["began_ms"],
-        "artifact_uri": f"mlflow-artifacts:/{run['experiment_id']}/{run['id']}/artifacts",
+        "artifact_uri": location(run["experiment_id"], run["id"], "artifacts"),
         "lifecycle_stage": "deleted" if gone else "active",
     }
     if run["ended_utc"]:
@@ -138,7 +152,7 @@ def experiment_out(experiment: dict[str, Any]) -> dict[str, Any]:
     shown = {
         "experiment_id": experiment["id"],
         "name": experiment["name"],
-        "artifact_location": f"mlflow-artifacts:/{experiment['id']}",
+        "artifact_location": location(experiment["id"]),
         "lifecycle_stage": "deleted" if experiment["archived_utc"] else "active",
         "creation_time": created,
         "last_update_time": milliseconds(experiment["archived_utc"]) or created,

@@ -16,7 +16,7 @@ __all__ = ["router"]
 
 router = APIRouter(tags=["events"])
 
-KINDS = ("status", "log", "metric", "run", "warning", "artifact", "compute", "environment")
+KINDS = ("status", "log", "metric", "run", "warning", "artifact", "compute", "environment", "model")
 LastEventId = Annotated[Optional[str], Header(alias="Last-Event-ID")]
 
 

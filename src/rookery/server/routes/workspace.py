@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 from fastapi import APIRouter
 
@@ -10,10 +11,13 @@ from rookery.record.clock import from_unix
 from rookery.server.answers import JsonAnswer, answer
 from rookery.server.schemas import TokenRequest, WorkspaceChange
 from rookery.server.services import Served, Services
+from rookery.settings import get_setting
 
 __all__ = ["router"]
 
 router = APIRouter(tags=["workspace"])
+
+EXPECTED_H = 1.0  # how long the keeper waits for a client that was given an address
 
 
 @router.get("/workspace")
@@ -37,6 +41,22 @@ def make_token(wanted: TokenRequest, services: Served) -> JsonAnswer:
         {
             "token": services.record.tokens.make(wanted.run_id, "run", expires),
             "expires_utc": from_unix(int(expires)),
+        }
+    )
+
+
+@router.post("/tokens/tracking")
+def make_tracking_token(services: Served) -> JsonAnswer:
+    """A token for MLflow's calls only, and the TCP port they are answered at. A client is expected for a while."""
+    hours = get_setting("tracking_token_hours", services.paths.root)
+    expires = time.time() + hours * 3600
+    services.tracking_until = max(services.tracking_until, time.time() + min(hours, EXPECTED_H) * 3600)
+    return answer(
+        {
+            "token": services.record.tokens.make("", "track", expires),
+            "expires_utc": from_unix(int(expires)),
+            "port": services.endpoint.get("port"),
+            "tls": bool(services.endpoint.get("tls")),
         }
     )
 

@@ -56,6 +56,7 @@ class Supervisor:
     ) -> None:
         self.problem = f"the bridge to the Ray cluster at {options.address} is being started"
         self.failures = 0  # in a row
+        self._is_explained = False  # whether the bridge has said why it leaves
         self.away_since: Optional[float] = None
         self._name, self._options, self._notes = name, options, notes
         self._log_path = os.path.join(folder, "bridge.log")
@@ -118,6 +119,7 @@ class Supervisor:
         python = find_interpreter(self._options, self._notes.versions(), f"ray-bridge-{self._name}", self._build_log)
         if not self.failures:
             self.problem = f"the bridge connects to the Ray cluster at {self._options.address}"
+        self._is_explained = False
         _shorten(self._log_path)
         with open(self._log_path, "ab") as errors:
             process = subprocess.Popen(
@@ -155,7 +157,7 @@ class Supervisor:
             *lines, rest = (rest + data).split(b"\n")
             for line in lines:
                 was_connected |= self._word(json.loads(line))
-        if not self._closing.is_set() and not self.problem:
+        if not self._closing.is_set() and not self._is_explained:
             self._say_problem(
                 f"The bridge to the Ray cluster at {self._options.address} has died (see {self._log_path})."
             )
@@ -175,6 +177,7 @@ class Supervisor:
         return bool(word["say"] == "connected")
 
     def _failed(self, word: dict[str, Any]) -> None:
+        self._is_explained = True
         if word["kind"] != "mismatch":
             self._say_problem(word["words"])
             return

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import time
+from dataclasses import replace
 from typing import Optional
 
 from rookery.engine.engines.base import Death
@@ -14,6 +16,7 @@ from rookery.engine.engines.slurm.words import end_words
 __all__ = ["Deaths", "find_deaths"]
 
 Deaths = list[Death]
+JOB_WORDS_S = 1.5
 
 
 def find_deaths(gang: Gang, job: SlurmJob, asking: Asking, output: str) -> Deaths:
@@ -24,9 +27,9 @@ def find_deaths(gang: Gang, job: SlurmJob, asking: Asking, output: str) -> Death
         end, host, place = job.ends.get(node), gang.host_of(node), gang.places[node]
         if end is None and host and host in left:
             found.append(Death(place, reason=_node_words(node, host, asking) or _shrunk(node, host, job)))
-        elif end is not None:
-            found.append(_by_code(gang, node, end, asking))
-        elif job.has_ended:
+        elif end is not None and not _wait_for_job(gang, node, end, job):
+            found.append(_by_code(gang, node, end, job, asking))
+        elif end is None and job.has_ended:
             found.append(_by_job(gang, node, job, asking, output))
     return found
 
@@ -38,12 +41,25 @@ def _left_nodes(gang: Gang, job: SlurmJob, asking: Asking) -> frozenset[str]:
     return frozenset(gang.hosts) - frozenset(asking.hosts(job.nodelist))
 
 
-def _by_code(gang: Gang, node: int, end: End, asking: Asking) -> Death:
+def _wait_for_job(gang: Gang, node: int, end: End, job: SlurmJob) -> bool:
+    """An agent that a signal ended may have been ended by Slurm, with all of its job: a moment later the job says why."""
+    if job.has_ended or node in gang.kills or not _signal_name(end.code) or end.words == "preempted":
+        return False
+    return time.monotonic() < gang.signaled.setdefault(node, time.monotonic()) + JOB_WORDS_S
+
+
+def _by_code(gang: Gang, node: int, end: End, job: SlurmJob, asking: Asking) -> Death:
     place, host = gang.places[node], gang.host_of(node)
     if node in gang.kills:
         return Death(place, signal="SIGKILL")
     if end.code and (words := _node_words(node, host, asking)):
         return Death(place, reason=words)
+    if _signal_name(end.code) and end.words == "preempted":
+        return Death(
+            place, signal=_signal_name(end.code), reason=end_words(replace(job, state="PREEMPTED", reason="None"))
+        )
+    if _signal_name(end.code) and job.has_ended and job.state not in ("COMPLETED", "FAILED"):
+        return Death(place, signal=_signal_name(end.code), reason=end_words(job))
     said = f" It said: {end.words}" if end.words else ""
     if end.code in (126, 127):
         return Death(

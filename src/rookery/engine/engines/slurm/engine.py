@@ -298,7 +298,7 @@ class SlurmEngine(Engine):
         while not self._stopped.is_set():
             with self._lock:
                 busy = list(self._gangs)
-                hurried = any(g.kills or g.seen is None or g.seen.is_waiting for g in busy)
+                hurried = any(g.kills or g.signaled or g.seen is None or g.seen.is_waiting for g in busy)
                 now = repr([(g.job_id, g.seen) for g in busy])
             pause_s = POLL_S if hurried or now != before else min(POLL_MAX_S, pause_s * 1.2)
             before = now

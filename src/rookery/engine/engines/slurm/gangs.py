@@ -38,6 +38,7 @@ class Gang:
     hopeless: int = 0  # listings in a row that say that it can never start
     killed_at: float = 0.0  # monotonic: when something was last done about `kills`
     doomed_at: float = 0.0  # monotonic: since when all of it is asked to end
+    signaled: dict[int, float] = field(default_factory=dict)  # node → monotonic: its agent was seen ended by a signal
     noticed: bool = False  # that its time limit is near has been told
 
     @property

@@ -78,6 +78,7 @@ rk_node() {  # index
   said=$(printf '%%s' "${said%%rk-code *}" | grep -v 'lacks support for cpu binding\|task 0: ')
   words=$(printf '%%s %%s' "$words" "$said" | tr -c 'A-Za-z0-9 ._,/()=+@-' ' ' | tr -s ' ' |
     sed -E 's/[A-Za-z0-9_-]{32,}/***/g' | tail -c 300)  # a comment is for all eyes: what looks like a token goes
+  [ "$code" -gt 128 ] && scontrol -o show job "$SLURM_JOB_ID" 2>/dev/null | grep -q ' PreemptTime=[0-9]' && words=preempted
   echo "${rk_nodes[$1]}=$code:$words"
 }
 

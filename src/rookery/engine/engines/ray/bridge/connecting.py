@@ -6,6 +6,7 @@ import os
 import re
 import socket
 import sys
+from collections.abc import Callable
 from typing import Any, Optional
 
 CLIENT_PORT = 10001
@@ -20,11 +21,14 @@ class ConnectError(Exception):
         self.kind, self.words, self.ray, self.python = kind, words, ray, python
 
 
-def connect(address: str, namespace: str) -> dict[str, Any]:
+def connect(address: str, namespace: str, give_up: Callable[[ConnectError], None]) -> dict[str, Any]:
     """Connect this process to the cluster: {"ray", "python", "mode": driver | client, "address"}.
 
     `ray://HOST:PORT` is a Ray Client server. HOST:PORT is the head as `ray start` prints it: where this machine is a node of
     that cluster we are a driver there, elsewhere the Ray Client server of the same host is used.
+
+    `give_up` ends this process: where Ray Client's server has failed to start its part for us (it stumbles now and then, and
+    the next try succeeds), Ray would spend most of a minute on closing what never was.
 
     Raises:
         ConnectError: it could not.
@@ -37,6 +41,8 @@ def connect(address: str, namespace: str) -> dict[str, Any]:
     client, driver = _ways(address)
     target = driver if driver and _is_node_of(driver) else client
     _knock(*_host_and_port(target), target, address)  # without this every failure waits half a minute in gRPC
+    if target.startswith("ray://"):
+        _fail_quickly(target, give_up)
     try:
         context = ray.init(target, namespace=namespace, log_to_driver=False, logging_level="ERROR", **_options(target))
     except Exception as error:
@@ -49,6 +55,23 @@ def connect(address: str, namespace: str) -> dict[str, Any]:
         "address": target,
         "dashboard": getattr(context, "dashboard_url", "") or "",
     }
+
+
+def _fail_quickly(target: str, give_up: Callable[[ConnectError], None]) -> None:
+    from ray.util.client.worker import Worker
+
+    original = getattr(Worker, "_server_init", None)
+    if original is None:
+        return  # another Ray: it is only slower
+
+    def begin(worker: Any, *arguments: Any, **options: Any) -> Any:
+        try:
+            return original(worker, *arguments, **options)
+        except ConnectionAbortedError as error:
+            give_up(_explained(error, target))
+            raise
+
+    Worker._server_init = begin
 
 
 def _options(target: str) -> dict[str, Any]:

@@ -35,11 +35,16 @@ def main() -> None:
     if first is None:
         return
     say = _Voice(out)
-    try:
-        joined = connect(first["address"], first["namespace"])
-    except ConnectError as error:
+
+    def give_up(error: ConnectError) -> None:
         say("failed", kind=error.kind, words=error.words, ray=error.ray, python=error.python)
         os._exit(2)
+
+    try:
+        joined = connect(first["address"], first["namespace"], give_up)
+    except ConnectError as error:
+        give_up(error)
+        return
     say("connected", **joined)
     try:
         Bridge(first["namespace"], first["prefix"], say, joined["mode"] == "driver").run(orders)

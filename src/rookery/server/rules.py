@@ -1,0 +1,133 @@
+"""Who may use which route: one row for each, and nothing anywhere else.
+
+`least` is the role that a user must have at least (nobody: no token is needed). `run` is what the token of a run must fulfil:
+`any` of them may, only for its `own` run and that run's children, only the `agent` of that run; empty: none may. `quiet` keeps
+what comes often, or changes nothing that anybody would look up, out of the audit log; reads never are in it. A route without
+a row is the owner's alone, and a test fails.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["RULES", "Access"]
+
+
+class Access(NamedTuple):
+    least: str
+    run: str = ""
+    quiet: bool = False
+
+
+_AGENT = "/agent/{run_id}/{attempt}/{node}/"
+_OPEN = Access("nobody", "any")
+_READ = Access("reader", "any")
+_OWNER = Access("owner")
+_WRITE = Access("contributor")
+_OF_AGENT = Access("owner", "agent", quiet=True)
+
+# (method, path below /api/v1; of others the whole path) → access
+RULES: dict[tuple[str, str], Access] = {
+    ("GET", "/healthz"): _OPEN,
+    ("GET", "/metrics"): Access("reader"),
+    ("GET", "/"): _OPEN,
+    ("GET", "/login"): _OPEN,
+    ("POST", "/login"): _OPEN,
+    ("POST", "/logout"): _OPEN,
+    ("GET", "/hello"): _OPEN,
+    ("POST", "/session"): _OPEN,
+    ("POST", "/session/token"): _OPEN,
+    ("DELETE", "/session"): _OPEN,
+    ("GET", "/me"): _READ,
+    ("PUT", "/me/password"): Access("reader"),
+    ("GET", "/users"): _OWNER,
+    ("POST", "/users"): _OWNER,
+    ("GET", "/users/{name}"): _OWNER,
+    ("PATCH", "/users/{name}"): _OWNER,
+    ("DELETE", "/users/{name}"): _OWNER,
+    ("GET", "/user-tokens"): Access("reader"),  # others' only for an owner; the handler checks
+    ("POST", "/user-tokens"): Access("reader"),
+    ("DELETE", "/user-tokens/{token_id}"): Access("reader"),
+    ("GET", "/audit"): _OWNER,
+    # A webhook lets the server send requests to any address.
+    ("GET", "/webhooks"): _OWNER,
+    ("POST", "/webhooks"): _OWNER,
+    ("GET", "/webhooks/{webhook_id}"): _OWNER,
+    ("DELETE", "/webhooks/{webhook_id}"): _OWNER,
+    ("POST", "/webhooks/{webhook_id}/ping"): _OWNER,
+    ("GET", "/webhooks/{webhook_id}/deliveries"): _OWNER,
+    ("POST", "/webhooks/{webhook_id}/deliveries/{delivery}/again"): _OWNER,
+    ("GET", "/keeper"): _READ,
+    ("POST", "/keeper/stop"): _OWNER,
+    ("GET", "/workspace"): _READ,
+    ("PATCH", "/workspace"): _OWNER,
+    ("POST", "/tokens"): _OWNER,
+    ("POST", "/tokens/tracking"): _WRITE,
+    ("GET", "/experiments"): _READ,
+    ("PUT", "/experiments/{name}"): _WRITE,
+    ("GET", "/experiments/{name}"): _READ,
+    ("PATCH", "/experiments/{name}"): _WRITE,
+    ("DELETE", "/experiments/{name}"): _WRITE,
+    ("POST", "/runs"): Access("contributor", "any"),  # the handler checks the parent
+    ("GET", "/runs"): _READ,
+    ("GET", "/runs/{run_id}"): _READ,
+    ("PATCH", "/runs/{run_id}"): Access("contributor", "own"),
+    ("POST", "/runs/{run_id}/cancel"): Access("contributor", "own"),
+    ("POST", "/runs/{run_id}/status"): Access("contributor", "own"),
+    ("GET", "/runs/{run_id}/children"): _READ,
+    ("POST", "/runs/{run_id}/records"): Access("contributor", "own", quiet=True),
+    ("GET", "/runs/{run_id}/metrics"): _READ,
+    ("GET", "/runs/{run_id}/samples"): _READ,
+    ("GET", "/runs/{run_id}/logs"): _READ,
+    ("GET", "/runs/{run_id}/logs/{name:path}"): _READ,
+    ("GET", "/runs/{run_id}/artifacts"): _READ,
+    ("POST", "/runs/{run_id}/artifacts"): Access("contributor", "own"),
+    ("PUT", "/runs/{run_id}/artifacts/{name:path}"): Access("contributor", "own"),
+    ("GET", "/runs/{run_id}/artifacts/{name:path}"): _READ,
+    ("GET", "/runs/{run_id}/events"): _READ,
+    ("GET", "/events"): _READ,
+    # Content and snapshots are named by their hash: who adds some changes nothing.
+    ("POST", "/content/missing"): Access("reader", "any", quiet=True),
+    ("PUT", "/content/{sha256}"): Access("contributor", "any", quiet=True),
+    ("POST", "/content/pack"): Access("contributor", "any", quiet=True),
+    ("GET", "/content/{sha256}"): _READ,
+    ("POST", "/snapshots"): Access("contributor", "any", quiet=True),
+    ("GET", "/snapshots/{snapshot_id}"): _READ,
+    ("HEAD", "/snapshots/{snapshot_id}"): _READ,
+    ("GET", "/snapshots/{snapshot_id}/zip"): _READ,
+    ("GET", "/compute"): _READ,
+    ("POST", "/compute"): _OWNER,
+    ("GET", "/compute/{name}"): _READ,
+    ("PATCH", "/compute/{name}"): _OWNER,
+    ("DELETE", "/compute/{name}"): _OWNER,
+    ("POST", "/compute/{name}/preempt"): _OWNER,
+    ("POST", "/compute/{name}/check"): _OWNER,
+    ("GET", "/compute/{name}/nodes"): _READ,
+    ("POST", "/models"): Access("contributor", "any"),  # the handler checks the run
+    ("GET", "/models"): _READ,
+    ("GET", "/models/{name}"): _READ,
+    ("GET", "/models/{name}/{version}/files/{path:path}"): _READ,
+    ("PATCH", "/models/{name}/{version}"): _WRITE,
+    ("DELETE", "/models/{name}/{version}"): _WRITE,
+    ("GET", "/environments"): _READ,
+    ("POST", "/environments"): Access("contributor", "any"),  # a version is added, none is changed
+    ("POST", "/environments/builds"): Access("contributor", "any"),
+    ("GET", "/environments/builds/{build_id}"): _READ,
+    ("GET", "/environments/builds/{build_id}/log"): _READ,
+    ("GET", "/environments/builds/{build_id}/events"): _READ,
+    ("POST", "/environments/prepared"): Access("reader", "any", quiet=True),
+    ("POST", "/environments/specifications"): Access("reader", "any", quiet=True),  # reads what it is given, keeps nothing
+    ("GET", "/environments/{name}"): _READ,
+    ("POST", "/environments/{name}/labels"): _WRITE,
+    ("POST", "/wheels"): _OWNER,
+    ("GET", "/built-environments"): _READ,
+    ("GET", "/built-environments/{key}"): _READ,
+    ("POST", "/built-environments/prune"): _OWNER,
+    **{
+        ("POST", _AGENT + verb): _OF_AGENT
+        for verb in ("hello", "rendezvous", "running", "beat", "journal", "log", "outcome", "finished")
+    },
+    **{("GET", _AGENT + noun): _OF_AGENT for noun in ("commands", "rendezvous", "job", "checkpoints")},
+    **{(method, _AGENT + "checkpoints/{name:path}"): _OF_AGENT for method in ("GET", "PUT", "DELETE")},
+    ("GET", "/openapi.json"): _OPEN,
+}
