@@ -26,11 +26,9 @@ def database_url(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
     if request.param == "sqlite":
         yield ""
         return
-    server = request.getfixturevalue("postgres")
-    url = server.database()
+    url = request.getfixturevalue("postgres").emptied()
     monkeypatch.setenv("ROOKERY_DATABASE_URL", url)
     yield url
-    server.drop(url)
 
 
 @pytest.fixture

@@ -67,7 +67,7 @@ class TestOfRuns:
         files = [
             p for p in glob.glob(os.path.join(glob.escape(paths.root), "**", "*"), recursive=True) if os.path.isfile(p)
         ]
-        assert any(p.endswith("record.db") for p in files)
+        assert any(p.endswith("record.db") for p in files) == (record.database.is_sqlite)
         for path in files:
             with open(path, "rb") as f:
                 assert VALUE.encode() not in f.read(), path

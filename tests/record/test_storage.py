@@ -38,6 +38,7 @@ class TestStorageErrors:
         with pytest.raises(FileNotFoundError), storage_errors("x"):
             raise FileNotFoundError(errno.ENOENT, "gone")
 
+    @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
     def test_a_full_database_loses_nothing_acknowledged(self, record, make_run):
         make_run()
         record.logs.append("run-1", "a.txt", 0, b"kept")

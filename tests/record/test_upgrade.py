@@ -89,6 +89,7 @@ class TestMigrations:
 
 
 class TestDatabase:
+    @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
     def test_pragmas(self, record):
         with record.database.read() as conn:
             found = {

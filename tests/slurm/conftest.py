@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from rookery.testing.slurm_cluster import SlurmCluster
@@ -22,8 +24,11 @@ def running_machines(tmp_path_factory):
 
 
 @pytest.fixture
-def slurm(running_slurm):
+def slurm(running_slurm, monkeypatch):
     """A cluster with nothing of an earlier test in it. Process numbers are this machine's, for looking at agents."""
+    jobs_tmp = os.path.join(running_slurm.folder, "tmp")  # what killed jobs leave goes with the cluster
+    os.makedirs(jobs_tmp, exist_ok=True)
+    monkeypatch.setenv("TMPDIR", jobs_tmp)
     yield from _emptied(running_slurm)
 
 

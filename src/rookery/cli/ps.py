@@ -97,6 +97,12 @@ def _is_live(run: dict[str, Any]) -> bool:
     return run["status"] in ACTIVE
 
 
+def _reason(run: dict[str, Any]) -> str:
+    if run.get("stale"):
+        return f"stale: nothing has come from its client since {age(run['heard_utc'])}"
+    return run["reason"]
+
+
 def _row(run: dict[str, Any]) -> list[str]:
     started = run["started_utc"] or (run["created_utc"] if _is_live(run) else None)
     return [
@@ -107,5 +113,5 @@ def _row(run: dict[str, Any]) -> list[str]:
         run["compute"],
         age(run["created_utc"]),
         between(started, run["ended_utc"]),
-        run["reason"] if _is_live(run) else "",
+        _reason(run) if _is_live(run) else "",
     ]

@@ -66,6 +66,8 @@ class MetricBatch:
     `refused` collects what was not taken because the name has another kind; the caller makes warnings of it.
     """
 
+    taken = 0  # values of all batches of this process, for whoever watches it
+
     def __init__(self) -> None:
         self._chunks: dict[str, dict[str, list[tuple[str, Chunk]]]] = {}
         self.refused: list[tuple[str, str]] = []
@@ -96,6 +98,7 @@ class MetricBatch:
                 _append(row, chunk, tails, new_blocks, grown)
             if row["total"] == start:
                 continue
+            MetricBatch.taken += row["total"] - start
             events.append(metric_row(run_id, name, row["kind"], start, row["total"] - start, row["last"]))
             changes.append({("row" if key == "id" else "new_" + key): value for key, value in row.items()})
         if grown:

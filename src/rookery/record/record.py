@@ -24,6 +24,7 @@ from rookery.record.loose_files import LooseFiles
 from rookery.record.metrics import Metrics
 from rookery.record.model_names import ModelNames
 from rookery.record.models import Models
+from rookery.record.numbers import Numbers
 from rookery.record.people import People
 from rookery.record.runs import Runs
 from rookery.record.samples import Samples
@@ -91,6 +92,7 @@ class Record:
         self.model_names = ModelNames(self.database)
         self.loose_files = LooseFiles(self.database)
         self.traces = Traces(self.database)
+        self.numbers = Numbers(self.database)
         self.people = People(self.database)
         self.audit = Audit(self.database, get_setting("audit_rows", paths.root))
         self.webhooks = Webhooks(self.database, self._secret)

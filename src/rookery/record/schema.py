@@ -51,7 +51,7 @@ __all__ = [
     "workspace",
 ]
 
-SCHEMA_REVISION = "0004"
+SCHEMA_REVISION = "0005"
 
 metadata = MetaData(
     naming_convention={
@@ -225,6 +225,7 @@ content = Table(
     metadata,
     Column("sha256", String(64), primary_key=True),
     Column("size", BigInteger, nullable=False),
+    Column("seen_utc", String(27)),  # last put or asked for, to the hour; what is younger is not collected
 )
 
 artifacts = Table(

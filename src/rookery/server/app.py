@@ -14,9 +14,11 @@ from rookery.server.auth import AgentsGate, authorize
 from rookery.server.errors import add_handlers
 from rookery.server.limits import Front
 from rookery.server.mlflow import TrackingDoor
+from rookery.server.reception import Reception
 from rookery.server.routes import (
     agent,
     agent_files,
+    audit,
     built_environments,
     compute,
     content,
@@ -26,7 +28,11 @@ from rookery.server.routes import (
     files,
     keeper,
     models,
+    outside,
+    people,
     runs,
+    session,
+    webhooks,
     workspace,
 )
 from rookery.server.services import Services
@@ -48,6 +54,9 @@ ROUTERS = (
     built_environments,
     agent,
     agent_files,
+    people,
+    audit,
+    webhooks,
 )
 
 
@@ -71,10 +80,14 @@ def create_app(
     )
     app.state.services = Services(record, controller, record.paths, identity, stop)
     add_handlers(app)
-    app.include_router(keeper.open_router, prefix=PREFIX)
+    for module in (keeper, session):
+        app.include_router(module.open_router, prefix=PREFIX)
+    app.include_router(outside.open_router)
+    app.include_router(outside.router, dependencies=[Depends(authorize)])
     for module in ROUTERS:
         app.include_router(module.router, prefix=PREFIX, dependencies=[Depends(authorize)])
     app.add_middleware(TrackingDoor, services=app.state.services)  # innermost: MLflow's paths do not go through the router
     app.add_middleware(AgentsGate, services=app.state.services)  # inside of the front, which then has the last word
     app.add_middleware(Front, activity=app.state.services.activity)
+    app.add_middleware(Reception, services=app.state.services)
     return app

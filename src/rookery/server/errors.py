@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextvars import ContextVar
 from typing import Any, Optional
 
 from fastapi import FastAPI, Request
@@ -15,6 +16,7 @@ from rookery.server.answers import JsonAnswer, answer
 __all__ = ["ForbiddenError", "add_handlers", "error_answer", "internal_error", "plain_error"]
 
 log = logging.getLogger(__name__)
+REQUEST_ID: ContextVar[str] = ContextVar("rookery_request_id", default="")  # of the request that this code works for
 
 
 class ForbiddenError(AuthenticationError):
@@ -24,12 +26,17 @@ class ForbiddenError(AuthenticationError):
 
 
 def plain_error(error: RookeryError) -> dict[str, Any]:
-    return {"error": {"code": error.code, "message": error.message, "details": error.details}}
+    request_id = REQUEST_ID.get()
+    details = {**error.details, "request_id": request_id} if request_id else error.details
+    return {"error": {"code": error.code, "message": error.message, "details": details}}
 
 
 def error_answer(error: RookeryError, status: Optional[int] = None) -> JsonAnswer:
     code = status or error.http_status
-    return answer(plain_error(error), code, {"WWW-Authenticate": "Bearer"} if code == 401 else None)
+    headers = {"WWW-Authenticate": "Bearer"} if code == 401 else {}
+    if code == 429:
+        headers["Retry-After"] = str(error.details.get("retry_after_s", 1))
+    return answer(plain_error(error), code, headers)
 
 
 def internal_error(error: BaseException) -> JsonAnswer:

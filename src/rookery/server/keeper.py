@@ -110,10 +110,12 @@ def _serve(
         app.state.services.testing = options.testing
         server.use(app)
         app.state.services.builds.start()
+        app.state.services.webhooks.start()
         try:
             asyncio.run(server.serve(sockets=[unix] if tls else [unix, tcp]))
         finally:
             app.state.services.builds.stop()
+            app.state.services.webhooks.stop()
 
 
 @contextlib.contextmanager

@@ -18,6 +18,7 @@ __all__ = [
     "EnvironmentPrune",
     "EnvironmentText",
     "ExperimentChange",
+    "Given",
     "ModelChange",
     "ModelNew",
     "RunChange",
@@ -28,7 +29,7 @@ __all__ = [
 ]
 
 
-class _Given(BaseModel):
+class Given(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     def given(self) -> dict[str, Any]:
@@ -36,24 +37,24 @@ class _Given(BaseModel):
         return self.model_dump(exclude_unset=True)
 
 
-class WorkspaceChange(_Given):
+class WorkspaceChange(Given):
     tags: Optional[dict[str, Any]] = None
     friendly_name: Optional[str] = None
     description: Optional[str] = None
 
 
-class TokenRequest(_Given):
+class TokenRequest(Given):
     run_id: str
 
 
-class ExperimentChange(_Given):
+class ExperimentChange(Given):
     tags: dict[str, Any] = {}
     remove_tags: list[str] = []
     archived: Optional[bool] = None
     name: Optional[str] = None
 
 
-class RunChange(_Given):
+class RunChange(Given):
     display_name: Optional[str] = None
     description: Optional[str] = None
     tags: dict[str, Any] = {}
@@ -61,27 +62,27 @@ class RunChange(_Given):
     properties: dict[str, Any] = {}
 
 
-class StatusReport(_Given):
+class StatusReport(Given):
     status: str
     error: Any = None
 
 
-class ArtifactLink(_Given):
+class ArtifactLink(Given):
     name: str
     sha256: str
 
 
-class ArtifactLinks(_Given):
+class ArtifactLinks(Given):
     artifacts: list[ArtifactLink]
 
 
-class ComputeNew(_Given):
+class ComputeNew(Given):
     name: str
     spec: dict[str, Any] = {}
     check: bool = True  # of a target on other machines: look at it from one of them before it is kept
 
 
-class ComputeChange(_Given):
+class ComputeChange(Given):
     min_nodes: Optional[int] = None
     max_nodes: Optional[int] = None
     idle_seconds_before_scaledown: Optional[int] = None
@@ -89,38 +90,38 @@ class ComputeChange(_Given):
     description: Optional[str] = None
 
 
-class ComputePreempt(_Given):
+class ComputePreempt(Given):
     node: Optional[str] = None
     grace_s: Optional[float] = None
     away_s: Optional[float] = None
     force: bool = False
 
 
-class EnvironmentLabels(_Given):
+class EnvironmentLabels(Given):
     version: Union[int, str]
     labels: list[str]
 
 
-class EnvironmentPrune(_Given):
+class EnvironmentPrune(Given):
     keys: Optional[list[str]] = None
     older_than_s: float = 0.0
     dry_run: bool = False
     cache: bool = False
 
 
-class EnvironmentText(_Given):
+class EnvironmentText(Given):
     file: str
     text: str
     folder: str = ""
 
 
-class WheelNew(_Given):
+class WheelNew(Given):
     name: str
     sha256: str
     exist_ok: bool = False
 
 
-class ModelNew(_Given):
+class ModelNew(Given):
     name: str
     run_id: Optional[str] = None
     path: Optional[str] = None
@@ -138,7 +139,7 @@ class ModelNew(_Given):
     experiment: Optional[str] = None
 
 
-class ModelChange(_Given):
+class ModelChange(Given):
     tags: Optional[dict[str, Any]] = None
     remove_tags: list[str] = []
     properties: Optional[dict[str, Any]] = None

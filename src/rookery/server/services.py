@@ -13,11 +13,14 @@ from fastapi import Depends, Request
 
 from rookery.engine.builds import Builds
 from rookery.record import Record
+from rookery.server.metrics import RequestNumbers
+from rookery.server.tries import Tries
 from rookery.spec.paths import WorkspacePaths
 
 if TYPE_CHECKING:
     from rookery.server.agents import AgentsListener
     from rookery.server.spool import Spool
+    from rookery.server.webhook_sender import WebhookSender
 
 __all__ = ["Activity", "Served", "Services", "Waiter", "get_services"]
 
@@ -50,17 +53,25 @@ class Services:
     tracking_until: float = 0.0  # unix time until which a tracking client is expected: it was given an address
     testing: bool = False  # a server for foreign test suites, which may empty it; on loopback only
     waiters: set[Waiter] = field(default_factory=set)
+    prefix: str = ""  # of the paths of all addresses, behind a proxy
+    proxies: tuple[Any, ...] = ()  # networks of proxies whose X-Forwarded-* headers count
+    logs_requests: bool = False
+    requests: RequestNumbers = field(default_factory=RequestNumbers)
+    tries: Tries = field(default_factory=Tries)
     builds: Builds = field(init=False)
     agents: AgentsListener = field(init=False)
     spool: Spool = field(init=False)
+    webhooks: WebhookSender = field(init=False)
 
     def __post_init__(self) -> None:
         from rookery.server.agents import AgentsListener
         from rookery.server.spool import Spool
+        from rookery.server.webhook_sender import WebhookSender
 
         self.builds = Builds(self.record)
         self.agents = AgentsListener(self)
         self.spool = Spool(self)
+        self.webhooks = WebhookSender(self.record, self.identity)
 
     def leave(self) -> None:
         """Ends every open stream and long poll. To be called in the event loop."""

@@ -23,12 +23,30 @@ _OPTIONS = (
     "-c shared_buffers=32MB -c listen_addresses=127.0.0.1 -c unix_socket_directories={folder} -c port={port}"
 )
 
+# Rows of all tables but the one that says which schema this is; whoever is still connected has lost.
+_EMPTY = """
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid();
+DO $$ DECLARE names text; BEGIN
+  SELECT string_agg(format('%I', tablename), ', ') INTO names FROM pg_tables
+    WHERE schemaname = 'public' AND tablename <> 'alembic_version';
+  IF names IS NOT NULL THEN EXECUTE 'TRUNCATE ' || names || ' RESTART IDENTITY CASCADE'; END IF;
+END $$
+"""
+
 
 class PostgresServer:
     """Promises: `database()` is empty and nobody else's; what it holds is gone when the server stops."""
 
     def __init__(self, port: int, programs: str, folder: str) -> None:
         self._port, self._programs, self._folder = port, programs, folder
+        self._shared = ""
+
+    def emptied(self) -> str:
+        """The URL of one database that is always the same and has no rows: much quicker than a new one."""
+        if not self._shared:
+            self._shared = self.database()
+        self._tool("psql", "-q", "-v", "ON_ERROR_STOP=1", "-c", _EMPTY, self._shared.rpartition("/")[2])
+        return self._shared
 
     def database(self, *options: str) -> str:
         """The URL of a new database."""

@@ -19,6 +19,8 @@ __all__ = ["batch_script", "notice_s", "request_options", "sbatch_options"]
 _START = r"""
 export ROOKERY_NODE_CPUS="${SLURM_CPUS_ON_NODE:-}" ROOKERY_NODE_NAME="${SLURMD_NODENAME:-$(hostname)}"
 export %(mark)s="$SLURM_JOB_ID/$ROOKERY_NODE"
+# What a job that was canceled as a whole could not clear away.
+find "${TMPDIR:-/tmp}" -maxdepth 1 -type f -user "$(id -u)" -name 'rookery-[0-9]*-[0-9]*.??????' -mmin +1440 -delete 2>/dev/null
 said=$(mktemp "${TMPDIR:-/tmp}/rookery-$SLURM_JOB_ID-$ROOKERY_NODE.XXXXXX" 2>/dev/null) || said=/dev/null
 for name in $(env | sed -n 's/^\(SLURM_[A-Z0-9_]*\)=.*/\1/p'); do
   case $name in
