@@ -271,6 +271,11 @@ class TestNodes:
         assert sorted(run["node"] for r in used for run in r["runs"]) == [0, 1]
         assert {r["run_id"] for r in used} == {run_id}
 
+    def test_are_asked_for_anew(self, far):
+        far.attach_ready()
+        far.cluster.kill_node("fake-0001")
+        assert [row["state"] for row in far.controller.nodes("far")] == ["idle", "down", "idle"]
+
     def test_what_waits_in_the_engine_is_shown_without_a_machine(self, make_far):
         far = make_far(num_nodes=1, cpus=1)
         far.attach_ready(max_nodes=2)

@@ -209,6 +209,8 @@ class TestPages:
                 break
         assert pages == 11
         assert seen == [f"r{n}" for n in reversed(range(10_000))]
+        if not record.database.is_sqlite:
+            return
         with record.database.read() as conn:
             # An index gives the order: no page needs a sort, or a look at every run.
             plan = conn.exec_driver_sql(

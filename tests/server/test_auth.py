@@ -95,9 +95,11 @@ class TestRunToken:
         for kind in ("run", "agent"):
             client = api.tcp(token("run-1", kind))
             for method, path in sorted(_writing_routes(api.app)):
-                if (method, path) in RULES:
+                if RULES[method, path].run or RULES[method, path].least == "nobody":
                     continue
-                url = path.format(name="x", version=1, run_id="run-1", attempt=1, node=0)
+                url = path.format(
+                    name="x", version=1, run_id="run-1", attempt=1, node=0, token_id="x", webhook_id="x", delivery=1
+                )
                 response = client.request(
                     method,
                     url,
@@ -105,9 +107,6 @@ class TestRunToken:
                 )
                 assert response.status_code == 403, (kind, method, path, response.text)
                 assert response.json()["error"]["code"] == "authentication"
-
-    def test_the_rules_name_only_routes_that_exist(self, api):
-        assert set(RULES) <= {(method, path) for method, path in _routes(api.app)}
 
     def test_agent_routes_need_the_agent_of_that_run(self, api, token):
         family(api)

@@ -10,6 +10,7 @@ __all__ = [
     "all_stats",
     "command_line",
     "environ_has",
+    "is_of_another_machine",
     "is_same_process",
     "read_stat",
     "start_ticks",
@@ -92,3 +93,19 @@ def environ_has(pid: int, assignment: bytes) -> bool:
     except OSError:
         return False
     return assignment in data.split(b"\0")
+
+
+def is_of_another_machine(pid: int) -> bool:
+    """Whether a process is only seen from here: a node that is a container or a namespace of this machine shares our /proc.
+
+    It has process numbers and a network of its own. One of the two alone is no sign: ranks in containers share our process
+    numbers, and programs that fence themselves in share our network. What cannot be told counts as ours.
+    """
+    return all(_namespace(pid, kind) not in ("", _namespace("self", kind)) for kind in ("pid", "net"))
+
+
+def _namespace(pid: object, kind: str) -> str:
+    try:
+        return os.readlink(f"/proc/{pid}/ns/{kind}")
+    except OSError:
+        return ""

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Optional
 
-from rookery.agent.proc import all_stats, environ_has
+from rookery.agent.proc import all_stats, environ_has, is_of_another_machine
 
 __all__ = ["STARTED_BY", "find_attempt", "stop_attempt"]
 
@@ -71,7 +71,7 @@ def stop_attempt(
 def find_attempt(
     key: str, descendants_of: Optional[int] = None, spare: Iterable[int] = (), node: Optional[int] = None
 ) -> list[int]:
-    """Pids of living processes of the attempt, zombies left out."""
+    """Pids of living processes of the attempt, zombies left out; none of other machines, where nodes are namespaces of this one."""
     stats = all_stats()
     children: dict[int, list[int]] = {}
     for stat in stats.values():
@@ -82,7 +82,12 @@ def find_attempt(
     mark = f"{KEY}={key}".encode()
     here = None if node is None else f"ROOKERY_NODE={node}".encode()
     found |= {
-        pid for pid in stats if pid not in found and environ_has(pid, mark) and (here is None or environ_has(pid, here))
+        pid
+        for pid in stats
+        if pid not in found
+        and environ_has(pid, mark)
+        and (here is None or environ_has(pid, here))
+        and not is_of_another_machine(pid)
     }
     found -= set(spare)
     return sorted(pid for pid in found if pid in stats and stats[pid].state not in "ZX")

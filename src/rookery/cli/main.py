@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from rookery.cli import (
     compute,
+    db,
     doctor,
     download,
     env,
@@ -102,6 +103,7 @@ app.command("token")(token.token)
 app.command("doctor")(doctor.doctor)
 app.add_typer(faults.app, name="faults")
 app.add_typer(keeper.app, name="keeper")
+app.add_typer(db.app, name="db")
 app.command("server")(server.server)
 app.command("version")(version.version)
 

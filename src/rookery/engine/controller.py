@@ -220,7 +220,10 @@ class Controller:
         self._computes.delete(name)
 
     def nodes(self, name: str) -> list[dict[str, Any]]:
-        """What a target has, and what runs on it."""
+        """What a target has, and what runs on it. May wait a moment for an engine on other machines."""
+        attached = self._engines.attached(name)
+        if attached is not None:
+            attached.recount()
         nodes, machines = self._computes.nodes(name), {}
         for node in nodes:
             live = self._runs.get(node.run_id) if node.run_id else None

@@ -12,6 +12,7 @@ __all__ = [
     "all_pids",
     "command_line",
     "environment_of",
+    "is_of_another_machine",
     "is_of_this_machine",
     "is_running",
     "kill_process",
@@ -80,6 +81,15 @@ def is_of_this_machine(pid: int) -> bool:
         return os.readlink(f"/proc/{pid}/ns/pid") == os.readlink("/proc/self/ns/pid")
     except OSError:
         return True
+
+
+def is_of_another_machine(pid: int) -> bool:
+    """Whether a marked process is that of a node which is a namespace of this machine: with process numbers and a network of
+    its own. One of the two alone is no sign (see agent/proc.py)."""
+    try:
+        return all(os.readlink(f"/proc/{pid}/ns/{k}") != os.readlink(f"/proc/self/ns/{k}") for k in ("pid", "net"))
+    except OSError:
+        return False
 
 
 def command_line(pid: int) -> tuple[str, ...]:

@@ -25,6 +25,8 @@ from rookery.record.metrics import Metrics
 from rookery.record.model_names import ModelNames
 from rookery.record.models import Models
 from rookery.record.numbers import Numbers
+from rookery.record.past import Past
+from rookery.record.past_models import PastModels
 from rookery.record.people import People
 from rookery.record.runs import Runs
 from rookery.record.samples import Samples
@@ -60,7 +62,7 @@ class Record:
         self.bell = Bell()
         self.database = Database(paths.database, self.bell, get_setting("database_url", paths.root))
         try:
-            upgrade(self.database)
+            upgrade(self.database, paths.backups)
             self._secret = read_or_make(paths.secret)
             owner_token = read_or_make(paths.token, text=True).decode("ascii").strip()
         except BaseException:
@@ -93,6 +95,8 @@ class Record:
         self.loose_files = LooseFiles(self.database)
         self.traces = Traces(self.database)
         self.numbers = Numbers(self.database)
+        self.past = Past(self.database)
+        self.past_models = PastModels(self.database)
         self.people = People(self.database)
         self.audit = Audit(self.database, get_setting("audit_rows", paths.root))
         self.webhooks = Webhooks(self.database, self._secret)

@@ -17,35 +17,47 @@ from rookery.record.schema import SCHEMA_REVISION, metadata
 from rookery.record.schema_people import users as _users  # noqa: F401  (its tables are part of the metadata)
 from rookery.record.schema_tracking import traces as _traces  # noqa: F401  (its tables are part of the metadata)
 
-__all__ = ["alembic_config", "upgrade"]
+__all__ = ["alembic_config", "create", "migrate", "revision_of", "settle", "upgrade"]
 
 VERSION_TABLE = "alembic_version"
 
 
-def upgrade(database: Database) -> None:
-    """Creates, migrates or leaves alone.
+def upgrade(database: Database, backups: str = "") -> str:
+    """Creates, migrates or leaves alone; what is migrated is backed up into the folder `backups` first, where one is given.
+    Returns the backup's path, or nothing.
 
     Raises:
         VersionMismatchError: the database was written by a newer Rookery.
     """
     with database.read() as conn:
-        found = _revision(conn)
+        found = revision_of(conn)
     if found == SCHEMA_REVISION:
-        return
+        return ""
     if found is not None and found > SCHEMA_REVISION:
         raise VersionMismatchError(
             f"The record {database.where} has schema {found}; this Rookery knows up to {SCHEMA_REVISION}. "
             "It was used by a newer version: upgrade with `pip install -U rookery`.",
             details={"found": found, "known": SCHEMA_REVISION},
         )
+    kept = ""
+    if found is not None and backups:
+        from rookery.record.backup import back_up
+
+        kept = back_up(database, backups)
     with database.write() as tx:
         if found is None:
-            metadata.create_all(tx.conn, checkfirst=False)
-            tx.conn.execute(text(f"CREATE TABLE {VERSION_TABLE} (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"))
-            tx.conn.execute(text(f"INSERT INTO {VERSION_TABLE} VALUES (:revision)"), {"revision": SCHEMA_REVISION})
+            create(tx.conn)
         else:
             migrate(tx.conn)
         settle(tx.conn)
+    return kept
+
+
+def create(conn: Connection) -> None:
+    """The tables of this version, empty."""
+    metadata.create_all(conn, checkfirst=False)
+    conn.execute(text(f"CREATE TABLE {VERSION_TABLE} (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"))
+    conn.execute(text(f"INSERT INTO {VERSION_TABLE} VALUES (:revision)"), {"revision": SCHEMA_REVISION})
 
 
 def settle(conn: Connection) -> None:
@@ -74,7 +86,7 @@ def alembic_config() -> Any:
     return config
 
 
-def _revision(conn: Connection) -> Optional[str]:
+def revision_of(conn: Connection) -> Optional[str]:
     if not inspect(conn).has_table(VERSION_TABLE):
         return None
     return conn.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()

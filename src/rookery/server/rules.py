@@ -109,6 +109,12 @@ RULES: dict[tuple[str, str], Access] = {
     ("GET", "/models/{name}/{version}/files/{path:path}"): _READ,
     ("PATCH", "/models/{name}/{version}"): _WRITE,
     ("DELETE", "/models/{name}/{version}"): _WRITE,
+    # What came from elsewhere is told with its own ids and times: nobody else may make history.
+    ("POST", "/past/experiments"): _OWNER,
+    ("POST", "/past/runs"): Access("owner", quiet=True),
+    ("POST", "/past/runs/{run_id}/values"): Access("owner", quiet=True),
+    ("POST", "/past/logged-models"): Access("owner", quiet=True),
+    ("POST", "/past/models"): _OWNER,
     ("GET", "/environments"): _READ,
     ("POST", "/environments"): Access("contributor", "any"),  # a version is added, none is changed
     ("POST", "/environments/builds"): Access("contributor", "any"),

@@ -29,6 +29,16 @@ class WorkspacePaths:
         return os.path.join(self.root, "record.db")
 
     @property
+    def backups(self) -> str:
+        """Whole records as SQLite files: one from before every change of the schema, and those that were asked for."""
+        return os.path.join(self.root, "backups")
+
+    @property
+    def settings(self) -> str:
+        """settings.json: what is set for this workspace (mode 600 once it names a database)."""
+        return os.path.join(self.root, "settings.json")
+
+    @property
     def content(self) -> str:
         """Blobs by SHA-256: content/ab/abcdef…"""
         return os.path.join(self.root, "content")

@@ -215,6 +215,7 @@ class Node:
             script.append(f"mount --bind '{self.disk(folder)}' '{folder}'")
         script += [
             "echo ready",
+            "exec >/dev/null 2>&1",  # nobody who reads what we print waits for this shell
             "sleep infinity & wait",
         ]  # the shell stays: the first process of a machine reaps orphans
         pids = ["-p", "-f", "--kill-child", "--mount-proc"] if self._network.own_pids else []
@@ -308,7 +309,8 @@ def _kill_all(pids: Any) -> None:
 def _start_guardian(name: str) -> subprocess.Popen[bytes]:
     """Clears up when this process is gone: it holds the other end of a pipe that nobody else has."""
     command = [sys.executable, "-m", "rookery.testing.netns", "guard", name]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True)
+    quiet: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    return subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True, **quiet)
 
 
 def _remove_orphans() -> None:

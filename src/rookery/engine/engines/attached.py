@@ -52,6 +52,7 @@ class Attached:
         self._tried = threading.Event()
         self._closing = threading.Event()
         self._look = threading.Event()
+        self._counted = threading.Event()
         self._threads = [
             threading.Thread(target=self._watch, name=f"rookery-{name}-watch", daemon=True),
             threading.Thread(target=self._work, name=f"rookery-{name}-work", daemon=True),
@@ -88,6 +89,13 @@ class Attached:
         """Ask about the machines soon."""
         self._look.set()
 
+    def recount(self, wait_s: float = 3.0) -> None:
+        """For whoever may wait: ask about the machines now. What was known before serves when no answer comes in time."""
+        if self._usable.is_set() and not self._closing.is_set():
+            self._counted.clear()
+            self._look.set()
+            self._counted.wait(wait_s)
+
     def wait_usable(self, timeout_s: float) -> bool:
         """For whoever may wait: whether the engine could be used within that time. One that says no is not waited for."""
         self._tried.wait(timeout_s)
@@ -103,6 +111,7 @@ class Attached:
             if self.engine is not None:
                 self._count()
             self._tried.set()
+            self._counted.set()
             failures = failures + 1 if self.fault else 0
             pause_s = AGAIN_S[min(failures, len(AGAIN_S)) - 1] if failures else CENSUS_S
             self._look.wait(pause_s)

@@ -20,6 +20,7 @@ from rookery.engine.processes import (
     all_pids,
     command_line,
     environment_of,
+    is_of_another_machine,
     is_of_this_machine,
     is_running,
     kill_process,
@@ -240,6 +241,7 @@ def _marked(place: Place) -> Iterable[int]:
             and node in found
             and "rookery.server" not in command_line(pid)
             and start_ticks(pid) is not None
+            and not is_of_another_machine(pid)
         ):
             yield pid
 
