@@ -40,6 +40,7 @@ bench: $(VENV)/.vision $(VENV)/.azureml $(VENV)/.test $(VENV)/.mlflow
 SOAK_SEEDS ?= 30
 soak: $(VENV)/.azureml $(VENV)/.test
 	SOAK_SEEDS=$(SOAK_SEEDS) $(BIN)/python -m pytest --durations=5 tests/stories/test_kill_anything.py tests/stories/test_preempt_anything.py
+	LOAD_SECONDS=60 $(BIN)/python -m pytest tests/server/test_load.py
 
 # A Slurm of two nodes on this machine (root; what is missing is installed with apt-get). It says what to type next.
 slurm-cluster: $(VENV)/.base

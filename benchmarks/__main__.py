@@ -18,10 +18,12 @@ ALL = (
     "submit",
     "environments",
     "launch",
+    "engines",
     "first_failure",
     "snapshot",
     "keeper",
     "listing",
+    "mlflow_server",
     "scale",
 )
 

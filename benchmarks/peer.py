@@ -40,8 +40,9 @@ def run_in_peer(code: str, *args: str, timeout_s: float = 300) -> dict:
 
 
 @contextlib.contextmanager
-def mlflow_server(folder: str) -> Iterator[tuple[str, float, float]]:
-    """A real MLflow server on SQLite: its address, seconds until it answered, MB of its processes."""
+def mlflow_server(folder: str, workers: int = 0) -> Iterator[tuple[str, float, float]]:
+    """A real MLflow server on SQLite: its address, seconds until it answered, MB of its processes. workers 0: as many as it
+    takes by itself."""
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         port = s.getsockname()[1]
@@ -60,6 +61,7 @@ def mlflow_server(folder: str) -> Iterator[tuple[str, float, float]]:
         f"sqlite:///{folder}/mlflow.db",
         "--artifacts-destination",
         f"{folder}/artifacts",
+        *(["--workers", str(workers)] if workers else []),
     ]
     start = time.perf_counter()
     with open(os.path.join(folder, "server.log"), "wb") as log:

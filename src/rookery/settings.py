@@ -127,6 +127,7 @@ _ALL = [
         "fsspec URL of the content store (s3://…, gs://…); empty is the workspace's own folder",
     ),
     Setting("database_url", str, "", "SQLAlchemy URL of the record; empty is SQLite in the workspace's folder"),
+    Setting("deleted_run_days", float, 30.0, "days after which `rookery gc` removes a deleted run for good"),
     Setting("run_token_hours", float, 24.0 * 31, "how long a run's own token is valid"),
     Setting("tracking_token_hours", float, 24.0, "how long the token in `ws.get_mlflow_tracking_uri()` is valid"),
     Setting(

@@ -53,6 +53,8 @@ REAL = {
     "azureml.train.estimator:MMLBaseEstimator": "rookery.sdk.estimators",
     "azureml.train.estimator:MMLBaseEstimatorRunConfig": "rookery.sdk.estimators",
     "azureml.train.sklearn:SKLearn": "rookery.sdk.estimators",
+    "azureml.tensorboard:Tensorboard": "rookery.sdk.tensorboard",
+    "azureml.tensorboard.export:export_to_tensorboard": "rookery.sdk.tensorboard",
     "azureml.widgets:RunDetails": "rookery.azureml.widgets",
     "azureml.telemetry:set_diagnostics_collection": "rookery.azureml.telemetry",
 }

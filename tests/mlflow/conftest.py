@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 
 import pytest
@@ -21,16 +22,18 @@ class Server:
         self.root = root
         with open(os.path.join(root, "workspace.json"), "w") as f:
             json.dump({"format": 1, "id": "11111111-2222-3333-4444-555555555555", "name": "tracked"}, f)
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "rookery.server", "--workspace", root, "--foreground", "--testing"],
-            stderr=open(os.path.join(root, "server.log"), "wb"),
-            cwd=ROOT,
-        )
+        with open(os.path.join(root, "server.log"), "wb") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "rookery.server", "--workspace", root, "--foreground", "--testing"],
+                stderr=log,
+                cwd=ROOT,
+            )
         path = os.path.join(root, "keeper", "keeper.json")
         deadline = time.monotonic() + 60
         while not os.path.exists(path):
             if self.process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError("the server did not start: " + open(os.path.join(root, "server.log")).read()[-2000:])
+                with open(os.path.join(root, "server.log")) as log_text:
+                    raise RuntimeError("the server did not start: " + log_text.read()[-2000:])
             time.sleep(0.02)
         with open(path) as f:
             self.url = f"http://127.0.0.1:{json.load(f)['port']}"
@@ -42,6 +45,7 @@ class Server:
         data = raw if raw is not None else None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path, data=data, method=method)
         request.add_header("Authorization", "Bearer " + (token or self.token))
+        request.add_header("Content-Type", "application/json")
         try:
             with urllib.request.urlopen(request, timeout=60) as answer:
                 status, text = answer.status, answer.read()

@@ -43,7 +43,9 @@ def run_suite(python: str, server, report: str, *more: str) -> dict[str, str]:
     found = {}
     for case in xml.etree.ElementTree.parse(report).iter("testcase"):
         name = f"{(case.get('classname') or '').rpartition('.')[2]}::{case.get('name')}"
-        trouble = next((case.find(kind) for kind in ("failure", "error", "skipped") if case.find(kind) is not None), None)
+        trouble = next(
+            (case.find(kind) for kind in ("failure", "error", "skipped") if case.find(kind) is not None), None
+        )
         found[name] = "passed" if trouble is None else (trouble.get("message") or "")[:1500]
     return found
 
@@ -83,7 +85,9 @@ def write_list() -> None:
     if lost:
         raise SystemExit(f"The list may only grow; these no longer pass: {lost}")
     with open(LIST, "w", encoding="utf-8") as f:
-        f.write("# What a real MLflow client (3.17.2) may expect of this server; checked by test_suite.py. It may only grow.\n")
+        f.write(
+            "# What a real MLflow client (3.17.2) may expect of this server; checked by test_suite.py. It may only grow.\n"
+        )
         f.writelines(name + "\n" for name in passed)
     print(f"{len(passed)} of {len(found)} pass")
 

@@ -18,6 +18,7 @@ from .test_environment import _job, _node, wheels  # noqa: F401
 SCRIPT = "import greet, alpha, os, sys\ngreet.main()\nprint(os.environ['CONDA_PREFIX'] == sys.prefix, sys.prefix)\n"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("with_rattler")
 def test_conda_packages_on_a_node(coop: Coop, wheels: Path, channel: Any) -> None:  # noqa: F811
     conda = {"channels": [channel.url], "dependencies": ["greet", {"pip": ["alpha"]}]}

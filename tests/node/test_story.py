@@ -211,6 +211,7 @@ def test_ddp(farm: Farm) -> None:
     assert sorted(re.findall(r"RANK (\d) OF 4", found)) == ["0", "1", "2", "3"]
 
 
+@pytest.mark.slow
 def test_an_environment_is_built_on_every_node(farm: Farm, wheels: Path, home: Path) -> None:  # noqa: F811
     farm.kill_keeper()  # the next one has pip's settings of the fixture
     farm.hidden.append(str(wheels))

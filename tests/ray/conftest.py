@@ -9,5 +9,6 @@ from rookery.testing.ray_cluster import RayCluster
 
 @pytest.fixture(scope="session")
 def ray_cluster():
-    with RayCluster(gpus=2) as cluster:
+    """Its processes have numbers of their own, as those of other machines have: `here` tells what they are on this side."""
+    with RayCluster(gpus=2, own_pids=True) as cluster:
         yield cluster

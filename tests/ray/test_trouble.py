@@ -10,7 +10,7 @@ import pytest
 
 from rookery.engine.engines.base import Place
 from rookery.engine.engines.ray import RayEngine
-from rookery.engine.processes import all_pids, command_line, is_running
+from rookery.engine.processes import command_line, is_running
 from rookery.errors import ComputeError
 from rookery.spec.compute import ClusterSpec, Reach
 from rookery.testing.engine_exam import Deaths, stand_in_boot, wait_for
@@ -54,15 +54,18 @@ def place(tmp_path):
     return make
 
 
-def up(place):
-    def read():
+@pytest.fixture
+def up(ray_cluster):
+    """Waits for what a stand-in agent writes; its process has the number of this side."""
+
+    def read(place, name):
         try:
-            with open(os.path.join(place.root, "up.json")) as f:
-                return json.load(f)
+            with open(os.path.join(place.root, name)) as f:
+                return ray_cluster.here(json.load(f))
         except (OSError, ValueError):
             return None
 
-    return wait_for(read, "an agent", 60)
+    return lambda place, name="up.json": wait_for(lambda: read(place, name), "an agent", 60)
 
 
 class TestReaching:
@@ -75,12 +78,13 @@ class TestReaching:
         engine, _ = make({"address": f"{ray_cluster.head.address}:6379"})
         assert len(engine.nodes()) == 3  # through Ray Client on the same host
 
-    def test_says_that_the_token_is_missing_or_wrong(self, make, tmp_path):
+    def test_says_that_the_token_is_missing_or_wrong(self, make, ray_cluster, tmp_path):
         engine, _ = make({"token_path": str(tmp_path / "none")})
         with pytest.raises(ComputeError, match="token of the Ray cluster is not there"):
             engine.nodes()
         (tmp_path / "wrong").write_text("f" * 64)
-        engine, _ = make({"token_path": str(tmp_path / "wrong")})
+        # As a driver: Ray Client is told nothing and only gives up after a long time.
+        engine, _ = make({**ray_cluster.driver_options, "token_path": str(tmp_path / "wrong")})
         with pytest.raises(ComputeError, match="token"):
             engine.nodes()
 
@@ -91,13 +95,13 @@ class TestReaching:
 
 
 class TestAgents:
-    def test_sees_the_gpus_of_its_reservation(self, make, place):
+    def test_sees_the_gpus_of_its_reservation(self, make, place, up):
         engine, _ = make(gpus_per_node=1)
         one = place()
         engine.place([one])
         assert up(one)["env"]["CUDA_VISIBLE_DEVICES"] in ("0", "1")
 
-    def test_sees_no_gpu_that_it_did_not_reserve(self, make, place):
+    def test_sees_no_gpu_that_it_did_not_reserve(self, make, place, up):
         engine, _ = make()
         one = place()
         engine.place([one])
@@ -110,14 +114,15 @@ class TestAgents:
         death = wait_for(lambda: deaths.of(one), "its end", 60)[0]
         assert "'python9' is not on the PATH" in death.reason
 
-    def test_lives_on_when_the_bridge_is_killed(self, make, place):
+    def test_lives_on_when_the_bridge_is_killed(self, make, place, up):
         engine, deaths = make()
         one = place()
         engine.place([one])
         process = up(one)
         wait_for(lambda: engine.waiting(one) == "", "that it is known to run")
         bridge = engine._supervisor._process
-        os.kill(bridge.pid, signal.SIGKILL)
+        for pid in _children(bridge.pid):  # what is started is the way onto the head
+            os.kill(pid, signal.SIGKILL)
         wait_for(
             lambda: engine._supervisor._process not in (None, bridge) and engine._is_connected, "another bridge", 90
         )
@@ -126,15 +131,15 @@ class TestAgents:
         wait_for(lambda: deaths.of(one), "its end", 60)
         assert deaths.of(one)[0].signal == "SIGKILL"
 
-    def test_ends_with_its_worker_and_with_all_it_started(self, make, place):
+    def test_ends_with_its_worker_and_with_all_it_started(self, make, place, up, ray_cluster):
         """As when a raylet is killed: nothing has the time to say good-bye."""
         engine, deaths = make()
         one = place(child=True)
         engine.place([one])
         process = up(one)
-        with open(os.path.join(one.root, "child.json")) as f:
-            child = json.load(f)
-        workers = [pid for pid in all_pids() if command_line(pid)[:1] and "ray::NodeActor" in command_line(pid)[0]]
+        child = up(one, "child.json")
+        pids = [pid for node in ray_cluster.network for pid in node.pids()]
+        workers = [pid for pid in pids if command_line(pid)[:1] and "ray::NodeActor" in command_line(pid)[0]]
         assert workers
         for pid in workers:
             os.kill(pid, signal.SIGKILL)
@@ -143,7 +148,7 @@ class TestAgents:
         wait_for(lambda: not is_running(process["pid"], process["start_ticks"]), "the end of the agent")
         wait_for(lambda: not is_running(child["pid"], 0), "the end of its child")
 
-    def test_dies_with_its_guard(self, make, place):
+    def test_dies_with_its_guard(self, make, place, up):
         engine, deaths = make()
         one = place()
         engine.place([one])
@@ -152,6 +157,11 @@ class TestAgents:
         wait_for(lambda: not is_running(process["pid"], process["start_ticks"]), "the end of the agent")
         death = wait_for(lambda: deaths.of(one), "its end", 60)[0]
         assert "guard" in death.reason
+
+
+def _children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children") as f:
+        return [int(child) for child in f.read().split()]
 
 
 def _parent(pid):

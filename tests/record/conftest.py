@@ -32,7 +32,9 @@ def database_url(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.fixture
-def record(paths: WorkspacePaths, database_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Record]:
+def record(
+    paths: WorkspacePaths, database_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Iterator[Record]:
     monkeypatch.setenv("ROOKERY_HOME", str(tmp_path / "home"))
     record = Record(paths)
     yield record

@@ -17,7 +17,7 @@ from rookery.record import Record
 from rookery.record.bell import Bell
 from rookery.record.database import Database
 from rookery.record.schema import SCHEMA_REVISION, metadata
-from rookery.record.upgrade import alembic_config, migrate, upgrade
+from rookery.record.upgrade import alembic_config, migrate, settle, upgrade
 from rookery.testing.old_records import all_rows, make_old_record, revisions
 
 
@@ -59,6 +59,7 @@ class TestMigrations:
     def test_from_nothing_they_make_what_the_schema_says(self, fresh, record):
         with fresh.write() as tx:
             migrate(tx.conn)
+            settle(tx.conn)
         with fresh.read() as conn:
             assert compare_metadata(MigrationContext.configure(conn), metadata) == []
             assert conn.exec_driver_sql("SELECT version_num FROM alembic_version").scalar() == SCHEMA_REVISION
@@ -102,7 +103,8 @@ class TestMigrations:
         database.close()
         record = Record(paths)
         assert record.environments.register({"name": "mine"}, {}, "me")[0]["version"] == "1"
-        assert len(record.experiments.list()) == 3
+        with record.database.read() as conn:
+            assert conn.execute(text("SELECT count(*) FROM experiments")).scalar() == 3
         record.close()
         (kept,) = glob.glob(os.path.join(glob.escape(paths.backups), "record-0001-*.db"))
         assert os.stat(kept).st_mode & 0o777 == 0o600
@@ -191,7 +193,9 @@ class TestPostgres:
         url = postgres.emptied()
         database, other = Database("", Bell(), url), Database("", Bell(), url)
         upgrade(database)
-        kill = text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+        kill = text(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
         with database.write():
             pass
         with database.read() as conn:
@@ -200,10 +204,15 @@ class TestPostgres:
             tx.conn.execute(text("INSERT INTO model_names (name, last_version) VALUES ('kept', 1)"))
         with pytest.raises(WorkspaceBusyError), other.write():
             pass
-        with pytest.raises(StorageError, match="cannot be used now"), database.write() as tx:
-            with database.read() as conn:
-                conn.execute(kill)
-            tx.conn.execute(text("INSERT INTO model_names (name, last_version) VALUES ('lost', 1)"))
+
+        def write_while_killed():
+            with database.write() as tx:
+                with database.read() as conn:
+                    conn.execute(kill)
+                tx.conn.execute(text("INSERT INTO model_names (name, last_version) VALUES ('lost', 1)"))
+
+        with pytest.raises(StorageError, match="cannot be used now"):
+            write_while_killed()
         with database.read() as conn:
             assert conn.execute(text("SELECT name FROM model_names")).scalars().all() == ["kept"]
         database.close()

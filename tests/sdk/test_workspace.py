@@ -102,9 +102,7 @@ class TestContent:
             assert dict(getattr(ws, name)) == {}
             assert "x" not in getattr(ws, name)
 
-    @pytest.mark.parametrize(
-        "name", ["get_default_datastore", "get_default_keyvault", "list_keys"]
-    )
+    @pytest.mark.parametrize("name", ["get_default_datastore", "get_default_keyvault", "list_keys"])
     def test_what_does_not_exist_yet_is_named(self, ws, name):
         with pytest.raises(UnsupportedError, match=f"Workspace.{name}"):
             getattr(ws, name)()

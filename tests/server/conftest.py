@@ -95,7 +95,15 @@ def api(paths: WorkspacePaths, short_folder: str, tmp_path: Path, monkeypatch: p
     unix = listen_unix(socket_path)
     tcp = listen_tcp("127.0.0.1", 0, os.path.join(short_folder, "port"))
     server = uvicorn.Server(
-        uvicorn.Config(app, lifespan="off", ws="none", log_level="warning", timeout_graceful_shutdown=2)
+        uvicorn.Config(
+            app,
+            lifespan="off",
+            ws="none",
+            log_level="warning",
+            proxy_headers=False,
+            timeout_keep_alive=75,
+            timeout_graceful_shutdown=2,
+        )
     )
     thread = threading.Thread(target=lambda: asyncio.run(_serve(server, app, [unix, tcp])), daemon=True)
     port = tcp.getsockname()[1]

@@ -151,6 +151,7 @@ def test_finds_a_job_whose_number_was_lost_and_submits_no_other(engine_of, new_p
     assert wait_for(lambda: deaths.of(place), "the death")[0].signal == "SIGKILL"
 
 
+@pytest.mark.slow
 def test_waits_for_a_head_that_is_away_and_calls_nobody_dead(engine_of, new_place, slurm):
     engine, deaths = engine_of()
     first, second = new_place(run_id="before"), new_place(run_id="meanwhile")

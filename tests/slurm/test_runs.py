@@ -19,7 +19,7 @@ from rookery.testing.ending import evidence, wait_for_end
 from rookery.testing.openmpi import ensure_openmpi
 from rookery.testing.stand_in import wait_for
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 DDP = """
     import os, socket, torch, torch.distributed as dist
@@ -162,7 +162,7 @@ def test_a_cut_cable_ends_the_attempt_and_leaves_nothing(submit, machines, tmp_p
 
 
 def test_a_time_limit_preempts_the_run_which_then_goes_on(submit, machines, tmp_path):
-    run = submit(STEPS, retries=2, partition="short", signal_s=20)
+    run = submit(STEPS, retries=2, partition="short", signal_s=30)
     wait_for(lambda: len(_lines(run, "ATTEMPT")) == 2, "another attempt", 100)
     (tmp_path / "end").write_text("")
     details = _completes(run)

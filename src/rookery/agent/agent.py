@@ -40,6 +40,7 @@ from rookery.spec.paths import NodePaths, RankPaths
 from rookery.spec.protocol import PROTOCOL
 
 if TYPE_CHECKING:
+    from rookery.agent.event_files import EventFiles
     from rookery.agent.relay import Relay  # imported when it is needed: the ranks start sooner
 
 __all__ = ["Agent", "Gone", "Over", "ignore_terminal_signals", "take_user_umask"]
@@ -72,6 +73,8 @@ class Agent:
         self.listener = Listener(self.keeper, self._command, self.set_over)
         self.journals: Optional[JournalShipper] = None
         self.folders: Optional[LogFolders] = None
+        self.events: Optional[EventFiles] = None  # there once an event file was found
+        self._journal_offsets: dict[str, int] = {}
         self.children = Children(job, paths)
         self.checkpoints = Checkpoints(self)
         self._log_bases: dict[str, int] = {}
@@ -122,6 +125,8 @@ class Agent:
         )
         if self.job.launch is not None and self.job.launch.launcher == Launcher.MPI and self.job.node == 0:
             self.logs.add(self._stream(MPI_LOG, self.paths.mpi_log))
+        self._journal_offsets = answer.get("journals") or {}
+        self.folders.found = self._found_file
         self.logs.discover = self._discover_logs
 
     def add_rank_logs(self) -> None:
@@ -134,10 +139,22 @@ class Agent:
     def _discover_logs(self) -> None:
         assert self.folders is not None
         self.folders.discover()
+        if self.events is not None:
+            self.events.ship()
         if self.children.is_on:
             self.watcher.add(self.children.folder)
             for _rank, name, path in self.children.logs():
                 self.logs.add(self._stream(name, path))
+
+    def _found_file(self, name: str, path: str) -> None:
+        if ".tfevents." not in name:
+            return
+        from rookery.agent.event_files import EventFiles, is_event_file  # only for those that need it
+
+        if is_event_file(name):
+            if self.events is None:
+                self.events = EventFiles(self.keeper, self._journal_offsets, self.warn)
+            self.events.add(name, path)
 
     def ship_file(self, name: str, path: str) -> None:
         """Ship what a file holds by now as a log of the run; only before the threads are started."""
@@ -281,6 +298,8 @@ class Agent:
         assert self.folders is not None
         self.logs.finish()
         self.journals.finish()
+        if self.events is not None:
+            self.events.ship()
         self.folders.store_rewritten(self.keeper, self.job.run_id)
         if self.job.collect_outputs:
             folder = os.path.join(self.job.work, self.job.outputs)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
-__all__ = ["Batch", "make_batches"]
+__all__ = ["Batch", "make_batches", "make_blocks"]
 
 INT64 = 2**63
 MAX_ROWS = 50000
@@ -133,3 +133,14 @@ def _pack(code: str, values: list[Any]) -> str:
     if sys.byteorder == "big":
         data.byteswap()
     return base64.b64encode(data.tobytes()).decode("ascii")
+
+
+def make_blocks(rows: list[tuple[str, float, int, float]]) -> list[dict[str, Any]]:
+    """Blocks of the run's own scalars from (name, value, step, time), one per name."""
+    named: dict[str, tuple[list[Any], list[Any], list[float]]] = {}
+    for name, value, step, time in rows:
+        columns = named.setdefault(name, ([], [], []))
+        columns[0].append(value)
+        columns[1].append(step)
+        columns[2].append(time)
+    return [_block(None, name, *columns) for name, columns in named.items()]

@@ -80,6 +80,7 @@ class LogFolders:
         self._bases, self._sizes, self._warn = bases, sizes, warn
         self._warned: set[str] = set()
         self.names: set[str] = set()
+        self.found: Callable[[str, str], None] = lambda name, path: None  # told of every new file
 
     def discover(self) -> None:
         for folder in self._folders:
@@ -108,6 +109,7 @@ class LogFolders:
             self._warn_once(str(error))
             return
         self.names.add(name)
+        self.found(name, full)
         base = self._bases.get(name, 0)
         self._shipper.add(Stream(name, full, base, max(0, self._sizes.get(name, 0) - base)))
 

@@ -136,6 +136,8 @@ SURFACE = {
         "azureml._restclient.constants": "SNAPSHOT_MAX_SIZE_BYTES",
         "azureml._restclient.snapshots_client": "SNAPSHOT_MAX_SIZE_BYTES",
         "azureml.telemetry": "set_diagnostics_collection",
+        "azureml.tensorboard": "Tensorboard",
+        "azureml.tensorboard.export": "export_to_tensorboard",
         "azureml.widgets": "RunDetails",
         "azureml.data": """
         FileDataset HDFSOutputDatasetConfig LinkFileOutputDatasetConfig LinkTabularOutputDatasetConfig
@@ -225,8 +227,6 @@ SURFACE = {
         "azureml.pipeline.steps.parallel_run_step": "ParallelRunStep",
         "azureml.pipeline.steps.python_script_step": "PythonScriptStep",
         "azureml.pipeline.steps.r_script_step": "RScriptStep",
-        "azureml.tensorboard": "Tensorboard",
-        "azureml.tensorboard.export": "export_to_tensorboard",
         "azureml.opendatasets": "Diabetes MNIST NycTlcGreen NycTlcYellow",
         "azureml.contrib": "",
         "azureml.contrib.notebook": "NotebookRunConfig NotebookRunnerStep",

@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from rookery.cli import (
+    audit,
     compute,
     db,
     doctor,
@@ -19,8 +20,11 @@ from rookery.cli import (
     env,
     experiments,
     faults,
+    gc,
+    import_,
     init,
     keeper,
+    login,
     logs,
     models,
     ps,
@@ -30,7 +34,9 @@ from rookery.cli import (
     show,
     stop,
     token,
+    user,
     version,
+    webhook,
 )
 from rookery.cli.failure import report
 from rookery.cli.session import AsJson, InWorkspace
@@ -42,7 +48,7 @@ SYNONYMS = {
     "cancel": "stop", "kill": "stop", "list": "ps", "ls": "ps", "runs": "ps", "submit": "run", "exec": "run",
     "log": "logs", "tail": "logs", "status": "show", "describe": "show", "inspect": "show", "get": "download",
     "serve": "server", "new": "init", "create": "init", "cluster": "compute", "clusters": "compute",
-    "check": "doctor", "login": "token", "environment": "env", "environments": "env", "conda": "env",
+    "check": "doctor", "users": "user", "tokens": "token", "webhooks": "webhook", "environment": "env", "environments": "env", "conda": "env",
 }  # fmt: skip
 
 
@@ -99,11 +105,18 @@ app.add_typer(compute.app, name="compute")
 app.add_typer(env.app, name="env")
 app.add_typer(models.app, name="models")
 app.add_typer(experiments.app, name="experiments")
-app.command("token")(token.token)
+app.add_typer(import_.app, name="import")
+app.add_typer(token.app, name="token")
+app.add_typer(user.app, name="user")
+app.command("login")(login.login)
+app.command("logout")(login.logout)
+app.command("audit")(audit.audit)
+app.add_typer(webhook.app, name="webhook")
 app.command("doctor")(doctor.doctor)
 app.add_typer(faults.app, name="faults")
 app.add_typer(keeper.app, name="keeper")
 app.add_typer(db.app, name="db")
+app.command("gc")(gc.gc)
 app.command("server")(server.server)
 app.command("version")(version.version)
 

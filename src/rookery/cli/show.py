@@ -139,7 +139,10 @@ def _print_what(run: dict[str, Any]) -> None:
     )
     field("params", ", ".join(f"{k}={v}" for k, v in run.get("params", {}).items()))
     if run.get("stale"):
-        field("stale", f"nothing has come from its client since {age(run['heard_utc'])}; its status is what the client said")
+        field(
+            "stale",
+            f"nothing has come from its client since {age(run['heard_utc'])}; its status is what the client said",
+        )
     field("tags", ", ".join(k if v in (None, "") else f"{k}={v}" for k, v in run["tags"].items()))
     shown = {
         k: v for k, v in properties.items() if not k.startswith(("azureml.", "mlflow.")) and k != "ContentSnapshotId"

@@ -15,6 +15,7 @@ from rookery.client.folder import (
 from rookery.client.part import FilePart
 from rookery.client.start import ensure_keeper, find_keeper, stop_keeper
 from rookery.client.stream import Event, EventStream
+from rookery.client.uploads import upload_content
 
 __all__ = [
     "Client",
@@ -32,6 +33,7 @@ __all__ = [
     "open_workspace",
     "read_config",
     "stop_keeper",
+    "upload_content",
     "workspaces_folder",
     "write_config",
 ]

@@ -11,6 +11,7 @@ import ssl
 import time
 from collections.abc import Callable
 from typing import Any, BinaryIO, Optional, Union
+from urllib.parse import urlsplit
 
 from rookery.client.config import WorkspaceAddress
 from rookery.client.handshake import check_protocol, say_hello
@@ -57,7 +58,7 @@ class Client(HttpClient):
         root: Optional[str] = None,
         url: Optional[str] = None,
     ) -> None:
-        super().__init__(connect, token)
+        super().__init__(connect, token, _prefix_of(url) + PREFIX)
         self.root = root
         self.url = url
         self._pool = ConnectionPool()
@@ -80,7 +81,7 @@ class Client(HttpClient):
 
     @classmethod
     def for_url(cls, url: str, token: Optional[str] = None, ca: Optional[str] = None) -> Client:
-        """The client of a server at `http://host:port` or `https://host:port`.
+        """The client of a server at `http://host:port` or `https://host:port`, with its prefix where it has one.
 
         ca: PEM file of what is trusted: an authority, or the server's own certificate. None: the setting server_ca, and
             where that is empty what the machine trusts.
@@ -153,9 +154,24 @@ class Client(HttpClient):
         text = self._exchange("PUT", path, None, data, all_headers)
         return json.loads(text.decode("utf-8")) if text else {}
 
+    def send_part(self, path: str, part: FilePart, offset: int) -> Any:
+        """PATCH the bytes of a file from `offset` on, once: the caller asks how much has arrived before it tries again."""
+        part.seek(offset)
+        headers = dict(
+            self._headers,
+            **{
+                "Content-Type": "application/octet-stream",
+                "Content-Length": str(part.size - offset),
+                "Upload-Offset": str(offset),
+                "Upload-Length": str(part.size),
+            },
+        )
+        text = self._exchange("PATCH", path, None, part, headers, tries=1)
+        return json.loads(text.decode("utf-8")) if text else {}
+
     def download(self, path: str, target: BinaryIO, query: Optional[dict[str, Any]] = None) -> int:
-        """GET raw bytes into the binary file `target`; how many. If it must be tried again, `target` must be
-        seekable."""
+        """GET raw bytes into the binary file `target`; how many. After a loss it goes on where it was, if the file is
+        still the same; else it begins again, for which `target` must be seekable."""
         sink = _Sink(target)
         self._exchange("GET", path, query, None, dict(self._headers), sink)
         return sink.total
@@ -195,12 +211,15 @@ class Client(HttpClient):
         headers: dict[str, str],
         sink: Optional[_Sink] = None,
         timeout_s: float = REQUEST_TIMEOUT_S,
+        tries: int = TRIES,
     ) -> bytes:
         """One request and the whole of its answer, sent again where the keeper was lost and the rule allows
         it."""
         target = self._target(path, query)
         start = data.tell() if hasattr(data, "seek") else None
-        for n in range(1, TRIES + 1):
+        n, had = 0, 0
+        while True:
+            n += 1
             exchange = _Exchange(self._pool, self._connect, timeout_s)
             try:
                 response, text = exchange.run(method, target, data, headers, sink)
@@ -211,10 +230,12 @@ class Client(HttpClient):
             except _LOST as error:
                 if isinstance(error, RookeryError) and (self.root or not isinstance(error, KeeperUnavailableError)):
                     raise  # about something else; or a keeper has been looked for and started in vain
+                if sink is not None and sink.total > had:
+                    n, had = 1, sink.total  # every piece that came is a success
                 if (
-                    n == TRIES
+                    n >= tries
                     or not may_repeat(method, path, exchange.was_sent)
-                    or (sink is not None and not sink.rewind())
+                    or (sink is not None and not sink.can_go_on(headers))
                 ):
                     raise _unavailable(method, target, error) from error
                 self._pool.clear()  # the others lead to the same keeper
@@ -226,7 +247,6 @@ class Client(HttpClient):
                 raise NotFoundError(f"{path} is not there.")
             self._check(response, text)
             return text
-        raise AssertionError("unreachable")
 
 
 class _Exchange:
@@ -256,6 +276,7 @@ class _Exchange:
                 response = connection.getresponse()
             if sink is not None and response.status < 400:
                 text = b""
+                sink.begin(response)
                 while True:
                     chunk = response.read(CHUNK)
                     if not chunk:
@@ -276,12 +297,30 @@ class _Exchange:
 
 
 class _Sink:
-    """Where a download goes; it can begin again."""
+    """Where a download goes; it can go on, or begin again."""
 
     def __init__(self, target: BinaryIO) -> None:
         self._target = target
         self._start = target.tell() if target.seekable() else None
         self.total = 0
+        self._etag: Optional[str] = None
+
+    def can_go_on(self, headers: dict[str, str]) -> bool:
+        """Asks for the rest, where what has come has a name; else for everything again. False: neither is possible."""
+        headers.pop("Range", None)
+        if self.total and self._etag:
+            headers["Range"] = f"bytes={self.total}-"
+            return True
+        return self.rewind()
+
+    def begin(self, response: http.client.HTTPResponse) -> None:
+        """An answer has come: the rest of what is here, or something else from its start."""
+        etag = response.getheader("ETag")
+        if self.total and not (response.status == 206 and etag == self._etag):
+            self._etag = None
+            if not self.rewind() or response.status == 206:
+                raise http.client.HTTPException("the file has changed meanwhile")
+        self._etag = etag
 
     def write(self, chunk: bytes) -> None:
         try:
@@ -318,7 +357,7 @@ def _url_connect(url: str, ca: Optional[str]) -> _Connect:
     def connect() -> http.client.HTTPConnection:
         connection: http.client.HTTPConnection = make()
         try:
-            check_protocol(say_hello(connection))
+            check_protocol(say_hello(connection, _prefix_of(url)))
         except ssl.SSLCertVerificationError as error:
             connection.close()
             raise _not_trusted(url, error) from error
@@ -328,6 +367,11 @@ def _url_connect(url: str, ca: Optional[str]) -> _Connect:
         return connection
 
     return connect
+
+
+def _prefix_of(url: Optional[str]) -> str:
+    """The path of a server's address: `/rookery` of https://host/rookery."""
+    return urlsplit(url).path.rstrip("/") if url else ""
 
 
 def _trusted(ca: Optional[str]) -> str:
@@ -355,7 +399,7 @@ def _not_trusted(url: str, error: ssl.SSLCertVerificationError) -> ConfigError:
 def _unavailable(method: str, target: str, error: BaseException) -> KeeperUnavailableError:
     if isinstance(error, KeeperUnavailableError):
         return error
-    plain = target[len(PREFIX) :].partition("?")[0]
+    plain = target.partition(PREFIX)[2].partition("?")[0]
     return KeeperUnavailableError(f"No answer to {method} {plain}: {error or type(error).__name__}", error)
 
 

@@ -22,7 +22,7 @@ from rookery.settings import get_setting, rookery_home
 from rookery.spec.names import check_workspace_name
 from rookery.spec.paths import WorkspacePaths
 
-__all__ = ["WorkspaceAddress", "find_config", "find_workspace", "read_config", "write_config"]
+__all__ = ["WorkspaceAddress", "find_config", "find_workspace", "keep_token", "read_config", "write_config"]
 
 FORMAT = 1
 DEFAULT_WORKSPACE = "default"
@@ -149,6 +149,27 @@ def write_config(address: WorkspaceAddress, path: Optional[str] = None, file_nam
     return target
 
 
+def keep_token(url: str, token: Optional[str]) -> str:
+    """Keeps the token for a server in $ROOKERY_HOME/tokens.json (mode 600), or forgets it (None); the path of that file."""
+    path = os.path.join(rookery_home(), "tokens.json")
+    tokens = _kept_tokens(path)
+    tokens.pop(url + "/", None)
+    tokens.pop(url, None)
+    if token is not None:
+        tokens[url] = token
+    temporary = f"{path}.{os.getpid()}.tmp"
+    try:
+        os.makedirs(rookery_home(), mode=0o700, exist_ok=True)
+        # Made anew with its mode: a file that others could read before is not written to.
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as f:
+            os.fchmod(f.fileno(), 0o600)
+            f.write(json.dumps(tokens, indent=2) + "\n")
+        os.replace(temporary, path)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be written: {error.strerror or error}.") from error
+    return path
+
+
 def _upwards(folder: str) -> Iterator[str]:
     while True:
         yield folder
@@ -267,16 +288,20 @@ def _address_of(root: str, config_path: Optional[str]) -> WorkspaceAddress:
 
 def _kept_token(url: str) -> Optional[str]:
     """The token for a server from $ROOKERY_HOME/tokens.json: {url: token}."""
-    path = os.path.join(rookery_home(), "tokens.json")
+    tokens = _kept_tokens(os.path.join(rookery_home(), "tokens.json"))
+    token = tokens.get(url) or tokens.get(url + "/")
+    return token if isinstance(token, str) else None
+
+
+def _kept_tokens(path: str) -> dict[str, Any]:
     try:
         with open(path, encoding="utf-8") as f:
             tokens = json.load(f)
     except FileNotFoundError:
-        return None
+        return {}
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path} cannot be read as JSON ({error}). Mend or remove it.") from error
-    token = tokens.get(url) or tokens.get(url + "/") if isinstance(tokens, dict) else None
-    return token if isinstance(token, str) else None
+    return tokens if isinstance(tokens, dict) else {}
 
 
 def _path_from(folder: str, root: str) -> str:

@@ -13,14 +13,14 @@ from rookery.spec.protocol import PREFIX, PROTOCOL
 __all__ = ["ask", "check_protocol", "is_older", "is_without_work", "say_hello"]
 
 
-def say_hello(connection: http.client.HTTPConnection) -> dict[str, Any]:
-    """What the other side says of itself.
+def say_hello(connection: http.client.HTTPConnection, prefix: str = "") -> dict[str, Any]:
+    """What the other side says of itself. `prefix` is the path before /api/v1 of a server behind a proxy.
 
     Raises:
         ServiceError: it is no keeper.
         OSError, http.client.HTTPException: it does not answer.
     """
-    status, hello = ask(connection, "GET", "/hello")
+    status, hello = ask(connection, "GET", "/hello", prefix)
     if (
         status != 200
         or not isinstance(hello, dict)
@@ -59,9 +59,9 @@ def is_without_work(connection: http.client.HTTPConnection) -> bool:
     return all(keeper.get(count) == 0 for count in ("live_runs", "queued_runs", "open_streams"))
 
 
-def ask(connection: http.client.HTTPConnection, method: str, path: str) -> tuple[int, Any]:
+def ask(connection: http.client.HTTPConnection, method: str, path: str, prefix: str = "") -> tuple[int, Any]:
     """One exchange without any retrying: status, and the JSON of the answer or None."""
-    connection.request(method, PREFIX + path)
+    connection.request(method, prefix + PREFIX + path)
     response = connection.getresponse()
     text = response.read()
     try:

@@ -60,6 +60,9 @@ class Kit:
     def prepare(self) -> None:
         """Pack and store code and payload."""
         with self._lock:
+            stored = [h for h in (self._code, self._payload) if h]
+            if stored and self._record.content.missing(stored):  # collected while no run needed it
+                self._code = self._payload = ""
             if not self._code:
                 self._code = self._store(pack(_code_files(), {"rookery/record/__init__.py": b""}))
                 self._mirror(self._code)
@@ -118,7 +121,7 @@ class Kit:
     def _tool(self, name: str) -> str:
         """The hash of a program (uv), or of a zip of a package (rattler)."""
         with self._lock:
-            if name not in self._tools:
+            if name not in self._tools or not self._record.content.exists(self._tools[name]):
                 self._tools[name] = self._store_uv() if name == "uv" else self._store_rattler()
             return self._tools[name]
 

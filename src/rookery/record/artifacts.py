@@ -67,7 +67,6 @@ class Artifacts:
             # Compared here, because LIKE ignores case on one database and not on the other.
             return [_plain(row) for row in rows if row.name.startswith(prefix)]
 
-
     def delete(self, run_id: str, path: str) -> int:
         """Forgets a file, or all below a folder (empty: all of the run's); how many. Their content stays until it is
         collected."""

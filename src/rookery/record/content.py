@@ -12,19 +12,27 @@ import hashlib
 import os
 import re
 import secrets
+import threading
+import time
 from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO, Optional
+from typing import TYPE_CHECKING, Any, BinaryIO, Optional
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, func, insert, or_, select, update
 
 from rookery.errors import ArtifactNotFoundError, ConflictError, UserError
+from rookery.record.clock import from_unix, utc_now
 from rookery.record.database import Database
 from rookery.record.schema import content
 from rookery.record.storage import storage_errors
 
+if TYPE_CHECKING:
+    from rookery.record.remote_blobs import RemoteBlobs
+
 __all__ = ["Content", "ContentWriter", "check_sha256", "require_content"]
 
 CHUNK = 1024 * 1024
+SEEN_EVERY_S = 3600.0
+PART_KEPT_S = 24 * 3600.0
 _BATCH = 500
 
 
@@ -34,19 +42,22 @@ class Content:
     def __init__(self, db: Database, folder: str, url: str = "") -> None:
         self._db = db
         self._folder = os.path.abspath(folder)
-        self._incoming = os.path.join(self._folder, "incoming")
-        self._url = url.rstrip("/")
-        self._remote: Any = None
+        self.incoming = os.path.join(self._folder, "incoming")
+        self._remote: Optional[RemoteBlobs] = None
         if url:
-            import fsspec
+            from rookery.record.remote_blobs import RemoteBlobs
 
-            self._remote, self._url = fsspec.core.url_to_fs(self._url)
+            self._remote = RemoteBlobs(url)
+        self._turn = threading.Condition()
+        self._moving: dict[str, int] = {}  # hashes that are being moved in: not to be collected meanwhile
+        self._unentered: set[str] = set()  # moved in, and their rows are still to come
+        self._removing: set[str] = set()
 
     def writer(self) -> ContentWriter:
         """A blob in the making: `write` bytes, then `commit`, or `abort`."""
         with storage_errors(self._folder):
-            os.makedirs(self._incoming, mode=0o700, exist_ok=True)
-            return ContentWriter(self, os.path.join(self._incoming, secrets.token_hex(16)))
+            os.makedirs(self.incoming, mode=0o700, exist_ok=True)
+            return ContentWriter(self, os.path.join(self.incoming, secrets.token_hex(16)))
 
     def put(self, stream: BinaryIO, expected: Optional[str] = None) -> tuple[str, int]:
         """Stores everything that `stream` has left; returns (sha256, size)."""
@@ -64,15 +75,20 @@ class Content:
         check_sha256(sha256)
         try:
             if self._remote is not None:
-                return self._remote.open(self._remote_path(sha256), "rb")
-            return open(self.local_path(sha256) or "", "rb")
+                with contextlib.suppress(FileNotFoundError):
+                    return self._remote.open(sha256)
+            # Also what was stored here before the workspace got its object store.
+            return open(self._local(sha256), "rb")
         except FileNotFoundError:
             raise _not_found(sha256) from None
 
     def local_path(self, sha256: str) -> Optional[str]:
         """Where the blob lies as a file; None for an object store."""
         check_sha256(sha256)
-        return None if self._remote is not None else os.path.join(self._folder, sha256[:2], sha256)
+        return None if self._remote is not None else self._local(sha256)
+
+    def _local(self, sha256: str) -> str:
+        return os.path.join(self._folder, sha256[:2], sha256)
 
     def size(self, sha256: str) -> int:
         with self._db.read() as conn:
@@ -83,20 +99,33 @@ class Content:
 
     def missing(self, hashes: Iterable[str]) -> list[str]:
         """Those of the hashes that the store does not have, each once, in order."""
+        wanted = list(hashes)
         with self._db.read() as conn:
-            return missing_content(conn, hashes)
+            found = missing_content(conn, wanted)
+            stale = _stale(conn, wanted)
+        if stale:
+            # Whoever asks is about to refer to them: they are not collected before that.
+            with self._db.write() as tx:
+                for i in range(0, len(stale), _BATCH):
+                    some = content.c.sha256.in_(stale[i : i + _BATCH])
+                    tx.conn.execute(update(content).where(some).values(seen_utc=utc_now()))
+                gone = set(missing_content(tx.conn, stale))  # collected since we looked
+            found = [h for h in dict.fromkeys(wanted) if h in gone or h in set(found)] if gone else found
+        return found
 
     def total_bytes(self) -> int:
         with self._db.read() as conn:
             return int(conn.execute(select(func.coalesce(func.sum(content.c.size), 0))).scalar() or 0)
 
     def clear_incoming(self) -> None:
-        """Removes what unfinished uploads of an earlier keeper left. Only to be called when nothing is being
-        written.
+        """Removes what unfinished uploads of an earlier keeper left, but not those that can be taken up again and are not
+        old. Only to be called when nothing is being written.
         """
         with contextlib.suppress(FileNotFoundError):
-            for name in os.listdir(self._incoming):
-                os.unlink(os.path.join(self._incoming, name))
+            for name in os.listdir(self.incoming):
+                path = os.path.join(self.incoming, name)
+                if not name.endswith(".part") or os.stat(path).st_mtime < time.time() - PART_KEPT_S:
+                    os.unlink(path)
 
     def enter(self, blobs: Iterable[tuple[str, int]]) -> None:
         """Notes in the database that these (sha256, size) are stored; their files are in place already."""
@@ -104,21 +133,93 @@ class Content:
             sizes = dict(blobs)
             new = missing_content(tx.conn, sizes)
             if new:
-                tx.conn.execute(insert(content), [{"sha256": sha256, "size": sizes[sha256]} for sha256 in new])
+                now = utc_now()
+                tx.conn.execute(
+                    insert(content), [{"sha256": sha256, "size": sizes[sha256], "seen_utc": now} for sha256 in new]
+                )
+        self._unentered.difference_update(sizes)
+
+    def take_in(self, path: str, sha256: str, size: int) -> None:
+        """Makes a blob of a complete file whose hash has been checked; the file is gone after."""
+        if self.missing([sha256]):
+            with self.moving(sha256):
+                self._move_in(path, sha256)
+                self.enter([(sha256, size)])
+
+    @contextlib.contextmanager
+    def moving(self, sha256: str) -> Iterator[None]:
+        """Inside it the blob's file is not collected."""
+        with self._turn:
+            self._turn.wait_for(lambda: sha256 not in self._removing)
+            self._moving[sha256] = self._moving.get(sha256, 0) + 1
+        try:
+            yield
+        finally:
+            with self._turn:
+                self._moving[sha256] -= 1
+                if not self._moving[sha256]:
+                    del self._moving[sha256]
+
+    def remove_file(self, sha256: str, before: Optional[float] = None) -> bool:
+        """Removes the file of a blob that has no row, unless it is being stored again, or is not older than `before` (unix
+        seconds)."""
+        with self._turn:
+            if sha256 in self._moving or sha256 in self._unentered:
+                return False
+            self._removing.add(sha256)  # whoever wants to store it now waits
+        try:
+            if self._has_row(sha256) or (before is not None and self._file_time(sha256) >= before):
+                return False
+            with contextlib.suppress(FileNotFoundError):
+                if self._remote is not None:
+                    self._remote.remove(sha256)
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self._local(sha256))
+            return True
+        finally:
+            with self._turn:
+                self._removing.discard(sha256)
+                self._turn.notify_all()
+
+    def _has_row(self, sha256: str) -> bool:
+        with self._db.read() as conn:
+            return not missing_content(conn, [sha256])
+
+    def files(self) -> Iterator[tuple[str, int, float]]:
+        """(sha256, size, time in unix seconds) of every file of the store, whether the record knows it or not."""
+        for prefix in sorted(os.listdir(self._folder)) if os.path.isdir(self._folder) else []:
+            if len(prefix) != 2:
+                continue
+            with (
+                contextlib.suppress(FileNotFoundError, NotADirectoryError),
+                os.scandir(os.path.join(self._folder, prefix)) as found,
+            ):
+                for entry in found:
+                    if _SHA256(entry.name):
+                        stat = entry.stat(follow_symlinks=False)
+                        yield entry.name, stat.st_size, stat.st_mtime
+        if self._remote is not None:
+            yield from ((sha, size, when) for sha, size, when in self._remote.files() if _SHA256(sha))
+
+    def _file_time(self, sha256: str) -> float:
+        times = []
+        with contextlib.suppress(FileNotFoundError):
+            times.append(os.stat(self._local(sha256)).st_mtime)
+        if self._remote is not None:
+            with contextlib.suppress(FileNotFoundError):
+                times.append(self._remote.modified(sha256))
+        return max(times, default=0.0)
 
     def _move_in(self, temporary: str, sha256: str) -> None:
         with storage_errors(self._folder):
-            path = self.local_path(sha256)
-            if path is None:
-                self._remote.makedirs(os.path.dirname(self._remote_path(sha256)), exist_ok=True)
-                self._remote.put_file(temporary, self._remote_path(sha256))
+            if self._remote is not None:
+                self._remote.put(temporary, sha256)
                 return
+            path = self._local(sha256)
             os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
             os.chmod(temporary, 0o444)
+            os.utime(temporary)
             os.replace(temporary, path)
-
-    def _remote_path(self, sha256: str) -> str:
-        return f"{self._url}/{sha256[:2]}/{sha256}"
 
 
 class ContentWriter:
@@ -156,10 +257,11 @@ class ContentWriter:
             )
         self._close()
         if not enter:
-            self._store._move_in(self._path, sha256)
-        elif not self._store.exists(sha256):
-            self._store._move_in(self._path, sha256)
-            self._store.enter([(sha256, self.size)])
+            with self._store.moving(sha256):
+                self._store._move_in(self._path, sha256)
+                self._store._unentered.add(sha256)
+        else:
+            self._store.take_in(self._path, sha256, self.size)
         self.abort()
         return sha256, self.size
 
@@ -201,6 +303,17 @@ def missing_content(conn: Connection, hashes: Iterable[str]) -> list[str]:
     wanted = list(dict.fromkeys(check_sha256(h) for h in hashes))
     have = set(_known(conn, wanted))
     return [h for h in wanted if h not in have]
+
+
+def _stale(conn: Connection, hashes: list[str]) -> list[str]:
+    """Those that are stored and were last seen more than an hour ago."""
+    since = from_unix(time.time() - SEEN_EVERY_S)
+    found: list[str] = []
+    for i in range(0, len(hashes), _BATCH):
+        some = content.c.sha256.in_(hashes[i : i + _BATCH])
+        old = or_(content.c.seen_utc.is_(None), content.c.seen_utc < since)
+        found.extend(sha for (sha,) in conn.execute(select(content.c.sha256).where(some, old)))
+    return found
 
 
 def _known(conn: Connection, hashes: list[str]) -> Iterator[str]:

@@ -127,7 +127,7 @@ def _rows(conn: Connection, name: str, columns: Sequence[str]) -> Iterator[tuple
     # By key: a run comes after its parent, which has the smaller number.
     keys = ", ".join(f'"{column.name}"' for column in metadata.tables[name].primary_key.columns)
     query = text(f'SELECT {quoted} FROM "{name}" ORDER BY {keys}')
-    found = conn.execution_options(stream_results=True, yield_per=200).execute(query)
+    found = conn.execute(query, execution_options={"stream_results": True, "yield_per": 200})
     for row in found:
         yield tuple(bytes(value) if isinstance(value, memoryview) else value for value in row)
 
@@ -166,7 +166,7 @@ def _counters(conn: Connection) -> dict[str, int]:
         from rookery.record.postgres import read_counters
 
         return read_counters(conn)
-    return {name: last for name, last in conn.execute(text("SELECT name, seq FROM sqlite_sequence"))}
+    return {row.name: row.seq for row in conn.execute(text("SELECT name, seq FROM sqlite_sequence"))}
 
 
 def _set_counters(conn: Connection, counters: dict[str, int]) -> None:
@@ -177,8 +177,12 @@ def _set_counters(conn: Connection, counters: dict[str, int]) -> None:
         return
     counted = {table.name for table in metadata.tables.values() if table.kwargs.get("sqlite_autoincrement")}
     for name in counted & set(counters) & set(_tables(conn)):
-        found: Optional[int] = conn.execute(text("SELECT seq FROM sqlite_sequence WHERE name = :n"), {"n": name}).scalar()
+        found: Optional[int] = conn.execute(
+            text("SELECT seq FROM sqlite_sequence WHERE name = :n"), {"n": name}
+        ).scalar()
         if found is None:
-            conn.execute(text("INSERT INTO sqlite_sequence (name, seq) VALUES (:n, :s)"), {"n": name, "s": counters[name]})
+            conn.execute(
+                text("INSERT INTO sqlite_sequence (name, seq) VALUES (:n, :s)"), {"n": name, "s": counters[name]}
+            )
         elif counters[name] > found:
             conn.execute(text("UPDATE sqlite_sequence SET seq = :s WHERE name = :n"), {"n": name, "s": counters[name]})

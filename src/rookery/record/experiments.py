@@ -47,7 +47,9 @@ class Experiments:
         labels = clean_map(tags or {}, "tags")
         with self._db.write() as tx:
             if tx.conn.execute(select(experiments.c.id).where(experiments.c.name == name)).first():
-                raise ConflictError(f"Experiment '{name}' exists already. Choose another name.", details={"exists": True})
+                raise ConflictError(
+                    f"Experiment '{name}' exists already. Choose another name.", details={"exists": True}
+                )
             values = {"id": experiment_id or new_guid(), "name": name, "created_utc": utc_now(), "tags": labels}
             tx.conn.execute(insert(experiments).values(run_count=0, **values))
             return _plain(_find(tx.conn, name))

@@ -114,7 +114,9 @@ class External:
             run_row(tx.conn, run_id)  # raises
         assert row is not None
         if row.deleted_utc is not None:
-            raise ConflictError(f"Run '{run_id}' is deleted. Restore it before you write to it.", details={"deleted": True})
+            raise ConflictError(
+                f"Run '{run_id}' is deleted. Restore it before you write to it.", details={"deleted": True}
+            )
         now = time.monotonic()
         if row.kind == RunKind.EXTERNAL and now - self._heard.get(run_id, -HEARD_EVERY_S) >= HEARD_EVERY_S:
             tx.conn.execute(update(runs).where(runs.c.id == run_id).values(heard_utc=utc_now()))

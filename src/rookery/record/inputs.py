@@ -51,4 +51,4 @@ def add_inputs(tx: Tx, run_id: str, items: Sequence[dict[str, Any]]) -> None:
 
 
 def _key(row: Any) -> tuple[Any, ...]:
-    return (row["direction"], row["kind"], row["name"], row["digest"], row["context"])
+    return (row["direction"], row["kind"], row["name"], row["digest"])

@@ -57,4 +57,8 @@ class LooseFiles:
 def _below(folder: str) -> Any:
     # substr, not LIKE: SQLite's ignores capitals.
     prefix = folder.rstrip("/") + "/"
-    return select(loose_files).where(func.substr(loose_files.c.name, 1, len(prefix)) == prefix).order_by(loose_files.c.name)
+    return (
+        select(loose_files)
+        .where(func.substr(loose_files.c.name, 1, len(prefix)) == prefix)
+        .order_by(loose_files.c.name)
+    )

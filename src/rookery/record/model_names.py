@@ -72,7 +72,9 @@ class ModelNames:
         with self._db.write() as tx:
             row = _find(tx.conn, name)
             if tx.conn.execute(select(model_names.c.name).where(model_names.c.name == new_name)).first():
-                raise ConflictError(f"Model '{new_name}' exists already. Choose another name.", details={"exists": True})
+                raise ConflictError(
+                    f"Model '{new_name}' exists already. Choose another name.", details={"exists": True}
+                )
             values = {**row._mapping, "name": new_name, "modified_utc": utc_now()}
             tx.conn.execute(insert(model_names).values(**values))
             tx.conn.execute(update(models).where(models.c.name == name).values(name=new_name))

@@ -68,7 +68,9 @@ class Models:
             version = (last or 0) + 1
             now = utc_now()
             if last is None:
-                tx.conn.execute(insert(model_names).values(name=name, last_version=version, created_utc=now, modified_utc=now))
+                tx.conn.execute(
+                    insert(model_names).values(name=name, last_version=version, created_utc=now, modified_utc=now)
+                )
             else:
                 changed = {"last_version": version, "modified_utc": now}
                 tx.conn.execute(update(model_names).where(model_names.c.name == name).values(**changed))
@@ -82,7 +84,13 @@ class Models:
             row = _find(tx.conn, name, version)
             if files:
                 tx.conn.execute(insert(model_files), [{"model_seq": row.seq, **file} for file in files])
-            write_event(tx, None, "model", {"name": name, "version": version, "run_id": row.run_id, "created_by": row.created_by}, name)
+            write_event(
+                tx,
+                None,
+                "model",
+                {"name": name, "version": version, "run_id": row.run_id, "created_by": row.created_by},
+                name,
+            )
             return _plain(tx.conn, row)
 
     def get(self, name: str, version: Optional[int] = None) -> dict[str, Any]:

@@ -26,7 +26,7 @@ class Numbers:
         if time.monotonic() - self._at >= FRESH_S:
             with self._db.read() as conn:
                 found = conn.execute(select(runs.c.status, func.count()).group_by(runs.c.status)).all()
-            self._by_status, self._at = {status: n for status, n in found}, time.monotonic()
+            self._by_status, self._at = {row[0]: row[1] for row in found}, time.monotonic()
         return dict(self._by_status)
 
     def values_taken(self) -> int:

@@ -36,7 +36,9 @@ def is_password(password: str, stored: Optional[str]) -> bool:
 def check_password(password: object) -> str:
     """One that may be set, or UserError; never quoted."""
     if not isinstance(password, str) or not SHORTEST <= len(password) <= LONGEST:
-        raise UserError(f"A password has {SHORTEST} to {LONGEST} characters. Take a sentence, or let a program make one.")
+        raise UserError(
+            f"A password has {SHORTEST} to {LONGEST} characters. Take a sentence, or let a program make one."
+        )
     return password
 
 

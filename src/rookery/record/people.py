@@ -19,7 +19,7 @@ from rookery.record.passwords import check_password, hash_password, is_password
 from rookery.record.schema_people import user_tokens, users
 from rookery.record.text import clean_text
 
-__all__ = ["ROLES", "People", "Pass"]
+__all__ = ["ROLES", "Pass", "People"]
 
 ROLES = ("reader", "contributor", "owner")  # each may what those before it may
 TOKEN_PREFIX = "rku_"
@@ -41,6 +41,9 @@ class Pass:
     expires_utc: str
 
 
+Rows = list[dict[str, Any]]
+
+
 class People:
     """Promises: passwords and tokens are stored as hashes only; a token is known without asking the database, and is unknown
     the moment it, or its user, is removed (this object is the only writer); names are the same in upper and lower case."""
@@ -54,7 +57,7 @@ class People:
 
     # -- users
 
-    def list(self) -> list[dict[str, Any]]:
+    def list(self) -> Rows:
         """{name, role, has_password, created_utc, created_by, tokens} by name."""
         tokens = (
             select(user_tokens.c.user_name, func.count().label("n"))
@@ -145,12 +148,16 @@ class People:
         }
         with self._db.write() as tx:
             tx.conn.execute(delete(user_tokens).where(user_tokens.c.expires_utc < from_unix(now - 30 * 86400)))
-            tx.conn.execute(delete(user_tokens).where(user_tokens.c.kind == "session", user_tokens.c.expires_utc < row["created_utc"]))
+            tx.conn.execute(
+                delete(user_tokens).where(
+                    user_tokens.c.kind == "session", user_tokens.c.expires_utc < row["created_utc"]
+                )
+            )
             tx.conn.execute(insert(user_tokens).values(**row))
         self._forget()
         return {**_plain_token(row), "token": text}
 
-    def tokens(self, user: Optional[str] = None) -> list[dict[str, Any]]:
+    def tokens(self, user: Optional[str] = None) -> Rows:
         """Tokens, newest first; sessions are not among them."""
         self.store_uses(0)
         query = select(user_tokens).where(user_tokens.c.kind == "token").order_by(user_tokens.c.created_utc.desc())

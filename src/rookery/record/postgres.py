@@ -19,7 +19,12 @@ LOCK_WAIT_S = 5.0
 # A number that no other program is likely to lock in the same database: "rookery" in ASCII.
 LOCK_KEY = int.from_bytes(b"rookery", "big")
 
-_CONNECT = {"connect_timeout": CONNECT_TIMEOUT_S, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
+_CONNECT = {
+    "connect_timeout": CONNECT_TIMEOUT_S,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+}
 
 
 def open_postgres(url: str) -> tuple[Engine, Engine]:

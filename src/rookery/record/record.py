@@ -8,6 +8,7 @@ from rookery.record.artifacts import Artifacts
 from rookery.record.audit import Audit
 from rookery.record.bell import Bell
 from rookery.record.builds import EnvironmentBuilds
+from rookery.record.collect import Collector
 from rookery.record.compute import ComputeTargets
 from rookery.record.content import Content
 from rookery.record.database import Database
@@ -18,6 +19,7 @@ from rookery.record.external import External
 from rookery.record.facts import WorkspaceFacts
 from rookery.record.inputs import Inputs
 from rookery.record.journals import Journals
+from rookery.record.leftovers import Leftovers
 from rookery.record.logged_models import LoggedModels
 from rookery.record.logs import Logs
 from rookery.record.loose_files import LooseFiles
@@ -25,6 +27,7 @@ from rookery.record.metrics import Metrics
 from rookery.record.model_names import ModelNames
 from rookery.record.models import Models
 from rookery.record.numbers import Numbers
+from rookery.record.partials import Partials
 from rookery.record.past import Past
 from rookery.record.past_models import PastModels
 from rookery.record.people import People
@@ -81,6 +84,7 @@ class Record:
         self.metrics = Metrics(self.database)
         self.logs = Logs(self.database, paths)
         self.content = Content(self.database, paths.content, get_setting("artifact_root", paths.root))
+        self.partials = Partials(self.content)
         self.wheels = Wheels(self.content, paths)
         self.artifacts = Artifacts(self.database)
         self.snapshots = Snapshots(self.database)
@@ -100,6 +104,14 @@ class Record:
         self.people = People(self.database)
         self.audit = Audit(self.database, get_setting("audit_rows", paths.root))
         self.webhooks = Webhooks(self.database, self._secret)
+
+        self.collector = Collector(
+            self.database,
+            self.content,
+            self.snapshots,
+            Leftovers(self.database, paths),
+            get_setting("deleted_run_days", paths.root),
+        )
 
     def secret(self) -> bytes:
         """The 32 bytes that sign tokens."""

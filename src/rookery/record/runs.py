@@ -35,9 +35,7 @@ __all__ = ["Runs"]
 class Runs:
     """Promises: every change is one transaction with its event row; a terminal status is never left."""
 
-    def __init__(
-        self, db: Database, environments: Environments, secrets: Secrets, stale_s: float = 900.0
-    ) -> None:
+    def __init__(self, db: Database, environments: Environments, secrets: Secrets, stale_s: float = 900.0) -> None:
         self._db, self._environments, self._secrets = db, environments, secrets
         self._stale_s = stale_s
 

@@ -85,7 +85,9 @@ class Search:
     def one(self, run_id: str) -> Optional[dict[str, Any]]:
         """One run as `runs` returns them, or None."""
         with self._db.read() as conn:
-            row = conn.execute(select(*_SHOWN).join_from(runs, experiments).where(runs.c.id == run_id)).mappings().first()
+            row = (
+                conn.execute(select(*_SHOWN).join_from(runs, experiments).where(runs.c.id == run_id)).mappings().first()
+            )
             return None if row is None else self._filled(conn, [dict(row)])[0]
 
     def _filled(self, conn: Any, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -126,9 +128,13 @@ def _clause(condition: Condition) -> ColumnElement[bool]:
     if condition.kind in ("param", "tag"):
         return _labelled(run_params if condition.kind == "param" else run_tags, condition)
     if condition.kind == "dataset":
-        column = {"name": run_inputs.c.name, "digest": run_inputs.c.digest, "context": run_inputs.c.context}[condition.key]
+        column = {"name": run_inputs.c.name, "digest": run_inputs.c.digest, "context": run_inputs.c.context}[
+            condition.key
+        ]
         return runs.c.id.in_(
-            select(run_inputs.c.run_id).where(run_inputs.c.kind == "dataset", _text(column, condition.op, condition.value))
+            select(run_inputs.c.run_id).where(
+                run_inputs.c.kind == "dataset", _text(column, condition.op, condition.value)
+            )
         )
     return _attribute(condition)
 
@@ -139,7 +145,9 @@ def _labelled(table: Any, condition: Condition) -> ColumnElement[bool]:
         return not_(has)
     if condition.op == "IS NOT NULL":
         return has
-    query = select(table.c.run_id).where(table.c.key == condition.key, _text(table.c.value, condition.op, condition.value))
+    query = select(table.c.run_id).where(
+        table.c.key == condition.key, _text(table.c.value, condition.op, condition.value)
+    )
     if condition.op == "=" and "head" in table.c:
         query = query.where(table.c.head == condition.value[:HEAD])
     return runs.c.id.in_(query)

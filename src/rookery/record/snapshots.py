@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import posixpath
+import time
 import zlib
 from typing import Any
 
@@ -20,11 +21,13 @@ from rookery.spec.snapshot import snapshot_id
 __all__ = ["Snapshots", "check_entries"]
 
 MAX_MODE = 0o7777
+MAX_ASKED = 100_000
 
 
 class Snapshots:
     def __init__(self, db: Database) -> None:
         self._db = db
+        self._asked: dict[str, float] = {}  # when somebody was told that it is there: a run may be about to name it
 
     def create(self, entries: Any) -> dict[str, Any]:
         """Stores the list; the same list again is the same snapshot.
@@ -39,6 +42,7 @@ class Snapshots:
         packed = zlib.compress(json.dumps(checked, separators=(",", ":")).encode("ascii"), 1)
         with self._db.write() as tx:
             if tx.conn.execute(select(snapshots.c.id).where(snapshots.c.id == found)).first():
+                self._note_asked(found)
                 return answer
             missing = missing_content(tx.conn, (e["sha256"] for e in checked if e["link"] is None))
             if missing:
@@ -56,7 +60,17 @@ class Snapshots:
             raise NotFoundError(f"Snapshot '{snapshot:.80}' does not exist in this workspace.")
         return json.loads(zlib.decompress(packed))
 
+    def was_asked_for(self, snapshot: str, since: float) -> bool:
+        """Whether somebody was told after `since` (unix seconds) that it is there."""
+        return self._asked.get(snapshot, 0.0) >= since
+
+    def _note_asked(self, snapshot: str) -> None:
+        if len(self._asked) >= MAX_ASKED:
+            self._asked.clear()
+        self._asked[snapshot] = time.time()
+
     def exists(self, snapshot: str) -> bool:
+        self._note_asked(snapshot)
         with self._db.read() as conn:
             return conn.execute(select(snapshots.c.id).where(snapshots.c.id == snapshot)).first() is not None
 

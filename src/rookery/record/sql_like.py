@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from sqlalchemy import ColumnElement
-
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import GenericFunction
 from sqlalchemy.types import Boolean
@@ -13,7 +12,7 @@ from sqlalchemy.types import Boolean
 __all__ = ["like_exactly"]
 
 
-class case_like(GenericFunction[bool]):  # noqa: N801  (the name of a function in SQL)
+class case_like(GenericFunction[bool]):
     """`column LIKE pattern`; SQLite's ignores capitals, so there it is a GLOB."""
 
     type = Boolean()

@@ -60,10 +60,18 @@ def _from_postgres(error: DBAPIError, where: str) -> Optional[RookeryError]:
         return UserError(f"The database cannot hold a value that was given: {words}. Give a shorter or smaller one.")
     if state in ("53100", "53200") or state.startswith("58"):
         return StorageError(f"The database {where} has run out of room or memory: {words}", error)
-    if error.connection_invalidated or state.startswith("08") or state in ("57P01", "57P02", "57P03", "53300", "28P01", "3D000"):
-        return StorageError(f"The database {where} cannot be used now: {words}. Look whether it runs and lets us in.", error)
+    if (
+        error.connection_invalidated
+        or state.startswith("08")
+        or state in ("57P01", "57P02", "57P03", "53300", "28P01", "3D000")
+    ):
+        return StorageError(
+            f"The database {where} cannot be used now: {words}. Look whether it runs and lets us in.", error
+        )
     if isinstance(error, OperationalError) and not state and hasattr(error.orig, "sqlstate"):
-        return StorageError(f"The database {where} cannot be reached: {words}. Look whether it runs and lets us in.", error)
+        return StorageError(
+            f"The database {where} cannot be reached: {words}. Look whether it runs and lets us in.", error
+        )
     return None
 
 

@@ -32,11 +32,13 @@ class Tokens:
         self._owner = owner_token.encode("ascii")
         self._hours = hours
 
-    def make(self, run_id: str, kind: str = "run", expires: Optional[float] = None) -> str:
+    def make(self, run_id: str, kind: str = "run", expires: Optional[float] = None, by: str = "") -> str:
         """A token for one run; `kind` is 'run' (user code) or 'agent'. Or, without a run, 'track': for trackers only."""
         if kind not in KINDS:
             raise ValueError(f"token kind {kind!r} does not exist. Known: {', '.join(KINDS)}.")
         claims = {"run": run_id, "exp": int(expires if expires is not None else self.expiry()), "kind": kind}
+        if by:
+            claims["by"] = by  # who asked for it: what a tracker does is theirs
         body = _encode(json.dumps(claims, separators=(",", ":")).encode("utf-8"))
         return f"{RUN_PREFIX}{body}.{_encode(self._sign(body))}"
 

@@ -21,9 +21,7 @@ class Traces:
         """Keeps a trace; one of that id is replaced."""
         with self._db.write() as tx:
             tx.conn.execute(delete(traces).where(traces.c.id == trace_id))
-            tx.conn.execute(
-                insert(traces).values(id=trace_id, experiment_id=experiment_id, time_ms=time_ms, data=data)
-            )
+            tx.conn.execute(insert(traces).values(id=trace_id, experiment_id=experiment_id, time_ms=time_ms, data=data))
 
     def get(self, trace_id: str) -> Optional[dict[str, Any]]:
         with self._db.read() as conn:

@@ -35,6 +35,9 @@ PAGE = 1000
 _RUN = ("id", "number", "display_name", "kind", "parent_id", "submitted_by", "started_utc", "ended_utc")
 
 
+Rows = list[dict[str, Any]]
+
+
 class Webhooks:
     """Promises: an event becomes a delivery of every webhook that asks for it exactly once, whatever is killed when; a secret
     is stored encrypted and shown once."""
@@ -65,11 +68,13 @@ class Webhooks:
             tx.ring("webhooks")
         return {**self.get(hook), "secret": secret}
 
-    def list(self) -> list[dict[str, Any]]:
+    def list(self) -> Rows:
         with self._db.read() as conn:
             rows = conn.execute(select(webhooks).order_by(webhooks.c.created_utc)).all()
             states = webhook_deliveries.c.webhook_id, webhook_deliveries.c.state
-            counted = {(hook, state): n for hook, state, n in conn.execute(select(*states, func.count()).group_by(*states))}
+            counted = {
+                (hook, state): n for hook, state, n in conn.execute(select(*states, func.count()).group_by(*states))
+            }
         return [_plain(row, counted) for row in rows]
 
     def get(self, hook: str) -> dict[str, Any]:
@@ -96,17 +101,26 @@ class Webhooks:
         """Sends one again, whatever became of it."""
         with self._db.write() as tx:
             mine = (webhook_deliveries.c.id == delivery) & (webhook_deliveries.c.webhook_id == hook)
-            changed = update(webhook_deliveries).where(mine).values(state="waiting", tries=0, next_utc=utc_now(), ended_utc=None)
+            changed = (
+                update(webhook_deliveries)
+                .where(mine)
+                .values(state="waiting", tries=0, next_utc=utc_now(), ended_utc=None)
+            )
             if tx.conn.execute(changed).rowcount == 0:
                 raise NotFoundError(f"Webhook '{hook:.40}' has no delivery {delivery}.")
             tx.ring("webhooks")
         return next(one for one in self.deliveries(hook, KEEP_ENDED) if one["id"] == delivery)
 
-    def deliveries(self, hook: str, limit: int = 100) -> list[dict[str, Any]]:
+    def deliveries(self, hook: str, limit: int = 100) -> Rows:
         """Newest first."""
         self.get(hook)
         mine = webhook_deliveries.c.webhook_id == hook
-        query = select(webhook_deliveries).where(mine).order_by(webhook_deliveries.c.id.desc()).limit(max(1, min(limit, 1000)))
+        query = (
+            select(webhook_deliveries)
+            .where(mine)
+            .order_by(webhook_deliveries.c.id.desc())
+            .limit(max(1, min(limit, 1000)))
+        )
         with self._db.read() as conn:
             return [dict(row._mapping) for row in conn.execute(query)]
 
@@ -134,7 +148,7 @@ class Webhooks:
             for row in rows:
                 event, data = _told(tx, row)
                 for hook in hooks:
-                    if event in hook.events and row.seq > hook.seen_seq:
+                    if event is not None and event in hook.events and row.seq > hook.seen_seq:
                         _enqueue(tx, hook.id, event, data, now)
                         made += 1
             if last > first:
@@ -143,7 +157,7 @@ class Webhooks:
                 _prune(tx)
         return made
 
-    def due(self, limit: int) -> list[dict[str, Any]]:
+    def due(self, limit: int) -> Rows:
         """Deliveries to send now, the oldest first, each with `url` and `secret`."""
         query = (
             select(webhook_deliveries, webhooks.c.url, webhooks.c.sealed)
@@ -188,7 +202,12 @@ def _told(tx: Tx, row: Any) -> tuple[Optional[str], dict[str, Any]]:
     about = {key: getattr(found, key) for key in _RUN} if found else {"id": row.run_id}
     cause = row.data.get("error") or {}
     return event, {
-        "run": {**about, "status": row.data.get("status"), "reason": row.data.get("reason"), "attempt": row.data.get("attempt")},
+        "run": {
+            **about,
+            "status": row.data.get("status"),
+            "reason": row.data.get("reason"),
+            "attempt": row.data.get("attempt"),
+        },
         "error": {key: cause.get(key) for key in ("kind", "summary", "node", "rank", "exit_code")} if cause else None,
         "time": row.data.get("time"),
     }
@@ -197,7 +216,14 @@ def _told(tx: Tx, row: Any) -> tuple[Optional[str], dict[str, Any]]:
 def _enqueue(tx: Tx, hook: str, event: str, data: dict[str, Any], now: str) -> None:
     tx.conn.execute(
         insert(webhook_deliveries).values(
-            webhook_id=hook, event=event, payload=data, state="waiting", tries=0, next_utc=now, error="", created_utc=now
+            webhook_id=hook,
+            event=event,
+            payload=data,
+            state="waiting",
+            tries=0,
+            next_utc=now,
+            error="",
+            created_utc=now,
         )
     )
 
@@ -218,7 +244,9 @@ def _plain(row: Any, counted: dict[tuple[str, str], int]) -> dict[str, Any]:
 def _check_url(url: object) -> None:
     try:
         parts = urlsplit(url) if isinstance(url, str) else None
-        is_fine = parts is not None and parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+        is_fine = (
+            parts is not None and parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+        )
     except ValueError:
         is_fine = False
     if not is_fine or not str(url).isprintable() or " " in str(url):

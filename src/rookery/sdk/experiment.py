@@ -47,7 +47,8 @@ class Experiment:
         **kwargs: Any,
     ) -> None:
         self._workspace = workspace
-        self._name = check_experiment_name(name)
+        # One that is there may have a freer name, given by an MLflow client.
+        self._name = name if _experiment_dto is not None else check_experiment_name(name)
         self._cached = _experiment_dto
         if _create_in_cloud and self._cached is None:
             self._cached = self._client.request("PUT", self._path())

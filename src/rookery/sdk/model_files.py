@@ -7,6 +7,7 @@ import os
 import shutil
 from typing import TYPE_CHECKING, Any, Optional
 
+from rookery.client import FilePart, upload_content
 from rookery.errors import ModelError, ModelNotFoundError, UserError
 from rookery.sdk.progress import CountedReader, CountedWriter, Progress
 from rookery.spec.names import check_artifact_name
@@ -74,7 +75,7 @@ def upload_files(client: Any, files: dict[str, str]) -> list[dict[str, Any]]:
     with Progress("Uploading model", sum(entry["size"] for entry in waiting.values())) as bar:
         for sha256, entry in waiting.items():
             with open(files[entry["path"]], "rb") as file:
-                client.upload(f"/content/{sha256}", CountedReader(file, bar))
+                upload_content(client, sha256, FilePart(CountedReader(file, bar), entry["size"]))  # type: ignore[arg-type]
     return entries
 
 

@@ -18,6 +18,7 @@ def main(argv: Optional[list[str]] = None) -> int:
     """Keeps a workspace; 0 when it left as asked, 1 with one line of JSON on stderr when it could not start."""
     given = _parse(argv)
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    give_up = _say_why if given.foreground else _give_up
     os.environ["ROOKERY_UMASK"] = f"{os.umask(0o077):03o}"  # ours is strict; agents give the user's back to the ranks
     try:
         from rookery.server.keeper import KeeperOptions, keep
@@ -34,13 +35,16 @@ def main(argv: Optional[list[str]] = None) -> int:
                 given.tls_cert,
                 given.tls_key,
                 given.testing,
+                prefix=given.prefix,
+                proxies=given.trust_proxy,
+                log_format=given.log,
             )
         )
     except RookeryError as error:
-        return _give_up(error)
+        return give_up(error)
     except Exception as error:
         logging.getLogger("rookery.server").exception("The keeper could not go on")
-        return _give_up(ServiceError(f"The keeper failed ({type(error).__name__}: {error})."))
+        return give_up(ServiceError(f"The keeper failed ({type(error).__name__}: {error})."))
     return 0
 
 
@@ -55,9 +59,18 @@ def _parse(argv: Optional[list[str]]) -> argparse.Namespace:
     parser.add_argument("--tls-key", default="", metavar="FILE", help="its key (PEM), where it is not in the same file")
     parser.add_argument("--no-idle", action="store_true", help="does not leave when there is nothing to do")
     parser.add_argument("--testing", action="store_true", help="POST /__reset empties the workspace; loopback only")
+    parser.add_argument("--prefix", default="", metavar="PATH", help="what the paths of all addresses begin with")
+    parser.add_argument("--trust-proxy", default="", metavar="LIST", help="proxies whose X-Forwarded-* headers count")
+    parser.add_argument("--log", default="none", metavar="FORM", help="text or json: a line for every request; none")
     given = parser.parse_args(argv)
     given.no_idle = given.no_idle or given.foreground
     return given
+
+
+def _say_why(error: RookeryError) -> int:
+    """For whoever looks at the terminal."""
+    print(f"error: {error.message}", file=sys.stderr, flush=True)
+    return 1
 
 
 def _give_up(error: RookeryError) -> int:

@@ -48,12 +48,27 @@ def raw_answer(
     if wanted is not None:
         all_headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
     file = open_file()
-    return StreamingResponse(
+    return _FileAnswer(
+        file,
         _chunks(file, start, end - start),
-        200 if wanted is None else 206,
-        all_headers,
-        "application/octet-stream",
+        status_code=200 if wanted is None else 206,
+        headers=all_headers,
+        media_type="application/octet-stream",
     )
+
+
+class _FileAnswer(StreamingResponse):
+    """Closes its file whatever happens: a reader that goes away half way leaves the pieces unread."""
+
+    def __init__(self, file: BinaryIO, *arguments: Any, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self._file = file
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._file.__exit__(None, None, None)
 
 
 def _chunks(file: BinaryIO, start: int, length: int) -> Iterator[bytes]:

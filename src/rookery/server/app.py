@@ -20,6 +20,7 @@ from rookery.server.routes import (
     agent_files,
     audit,
     built_environments,
+    collect,
     compute,
     content,
     environments,
@@ -56,6 +57,7 @@ ROUTERS = (
     built_environments,
     agent,
     agent_files,
+    collect,
     people,
     audit,
     webhooks,
@@ -82,14 +84,26 @@ def create_app(
     )
     app.state.services = Services(record, controller, record.paths, identity, stop)
     add_handlers(app)
+    app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     for module in (keeper, session):
         app.include_router(module.open_router, prefix=PREFIX)
     app.include_router(outside.open_router)
     app.include_router(outside.router, dependencies=[Depends(authorize)])
     for module in ROUTERS:
         app.include_router(module.router, prefix=PREFIX, dependencies=[Depends(authorize)])
-    app.add_middleware(TrackingDoor, services=app.state.services)  # innermost: MLflow's paths do not go through the router
+    app.add_middleware(
+        TrackingDoor, services=app.state.services
+    )  # innermost: MLflow's paths do not go through the router
     app.add_middleware(AgentsGate, services=app.state.services)  # inside of the front, which then has the last word
     app.add_middleware(Front, activity=app.state.services.activity)
     app.add_middleware(Reception, services=app.state.services)
     return app
+
+
+def _openapi(app: FastAPI) -> dict[str, Any]:
+    """Made when it is first asked for: its types cost more than the rest of the app."""
+    if app.openapi_schema is None:
+        from rookery.server.openapi import build_openapi
+
+        app.openapi_schema = build_openapi(app)
+    return app.openapi_schema

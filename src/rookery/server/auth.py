@@ -24,7 +24,18 @@ from rookery.server.rules import RULES, Access
 from rookery.server.services import Services
 from rookery.spec.protocol import PREFIX
 
-__all__ = ["AGENTS", "AUDITED", "LISTENER", "PRINCIPAL", "RULES", "AgentsGate", "Asking", "Principal", "authorize", "check_parent"]
+__all__ = [
+    "AGENTS",
+    "AUDITED",
+    "LISTENER",
+    "PRINCIPAL",
+    "RULES",
+    "AgentsGate",
+    "Asking",
+    "Principal",
+    "authorize",
+    "check_parent",
+]
 
 PRINCIPAL = "rookery.principal"  # in a request's scope, once it is known: who asks
 AUDITED = "rookery.audited"  # in a request's scope: what the audit log is to call it
@@ -53,7 +64,9 @@ class Principal:
         return self.role in ROLES and ROLES.index(self.role or "") >= ROLES.index(least)
 
     def __str__(self) -> str:
-        return self.name or (f"run {self.run_id}" if self.run_id else "a tracker" if self.kind == "track" else self.kind)
+        return self.name or (
+            f"run {self.run_id}" if self.run_id else "a tracker" if self.kind == "track" else self.kind
+        )
 
 
 async def authorize(request: Request) -> Principal:
@@ -132,7 +145,7 @@ def authenticate(services: Services, request: Request) -> Principal:
     claims = services.record.tokens.read(token)
     if for_agents and claims["kind"] == "track":
         raise ForbiddenError("This address is for agents: it takes the tokens of runs only.")
-    return Principal(claims["kind"], claims["run"] or None)
+    return Principal(claims["kind"], claims["run"] or None, claims.get("by") if claims["kind"] == "track" else None)
 
 
 def _by_cookie(services: Services, request: Request, session: str) -> Principal:

@@ -28,6 +28,8 @@ from rookery.server.app import create_app
 from rookery.server.identity import read_identity
 from rookery.server.lease import Lease
 from rookery.server.listening import add_listener, keep_text, listen_tcp, listen_unix, server_config
+from rookery.server.logs import FORMATS, start_logging
+from rookery.server.reception import parse_proxies
 from rookery.server.services import Services
 from rookery.server.tls import server_context
 from rookery.settings import get_setting
@@ -52,6 +54,9 @@ class KeeperOptions:
     tls_cert: str = ""
     tls_key: str = ""
     testing: bool = False
+    prefix: str = ""  # what the paths of all addresses begin with, behind a proxy
+    proxies: str = ""  # addresses of proxies whose X-Forwarded-* headers count, a comma list
+    log_format: str = "none"  # text or json: a line for every request
 
 
 def keep(options: KeeperOptions, make_controller: Optional[Callable[[Record, WorkspacePaths], Any]] = None) -> None:
@@ -66,12 +71,16 @@ def keep(options: KeeperOptions, make_controller: Optional[Callable[[Record, Wor
             "Give --host 127.0.0.1."
         )
     paths = WorkspacePaths(os.path.abspath(options.root))
+    _proxies(options.proxies)  # a mistake in it is said before anything is started
+    if options.log_format in FORMATS:
+        start_logging(options.log_format, requests=True)
     identity = read_identity(paths)
     tls = server_context(options.tls_cert, options.tls_key)
     with Lease(paths) as lease:
         record = Record(paths)
         try:
             record.content.clear_incoming()
+            _check_people(options, record)
             controller = (make_controller or _engine_controller)(record, paths)
             controller.start()
             try:
@@ -80,6 +89,24 @@ def keep(options: KeeperOptions, make_controller: Optional[Callable[[Record, Wor
                 controller.stop()
         finally:
             record.close()
+
+
+def _check_people(options: KeeperOptions, record: Record) -> None:
+    """Others reach any address but loopback: then somebody must be able to log in, and the owner's token is not for all."""
+    if not _is_loopback(options.host) and record.people.count() == 0:
+        raise UserError(
+            f"{options.host} is reached by others, and this workspace has no users. Add one first: "
+            "`rookery user add NAME --role owner`. On 127.0.0.1, which is the default, none is needed."
+        )
+
+
+def _proxies(text: str) -> tuple[Any, ...]:
+    try:
+        return parse_proxies(text)
+    except ValueError as error:
+        raise UserError(
+            f"--trust-proxy {text!r:.200}: {error}. Give addresses or networks like 10.0.0.0/8, with commas."
+        ) from None
 
 
 def _is_loopback(host: str) -> bool:
@@ -108,6 +135,9 @@ def _serve(
         server = _Server(options, paths, lease, unix, tcp, tls)
         app = create_app(record, controller, identity, stop=server.leave)
         app.state.services.testing = options.testing
+        app.state.services.prefix = options.prefix
+        app.state.services.proxies = _proxies(options.proxies)
+        app.state.services.logs_requests = options.log_format in FORMATS
         server.use(app)
         app.state.services.builds.start()
         app.state.services.webhooks.start()

@@ -9,6 +9,7 @@ import time
 from typing import Any
 
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rookery import __version__
@@ -66,6 +67,8 @@ class _Exchange:
                 await error_answer(_too_large(), 413)(self._scope, self.receive, self.send)
                 return
             await self._app(self._scope, self.receive, self.send)
+        except ClientDisconnect:
+            return  # half a body: there is nobody to answer
         except Exception as error:
             if self._started:
                 raise
@@ -86,6 +89,9 @@ class _Exchange:
             message["headers"] = [*message["headers"], _VERSION]
             if message["status"] >= 400:
                 await self._drain(DRAIN_STRANGER_BYTES if message["status"] in (401, 413) else DRAIN_BYTES)
+                if not self._complete and _has_body(self._scope):
+                    # Who sends on for ever is cut off: otherwise the rest would be read, and thrown away, without end.
+                    message["headers"].append((b"connection", b"close"))
         await self._send(message)
 
     async def _drain(self, limit: int) -> None:
@@ -108,10 +114,14 @@ class _Exchange:
 def is_streamed(scope: Scope) -> bool:
     """Whether the body is a file: written to disk as it comes, so of any size."""
     return (
-        scope["method"] in ("PUT", "POST")
+        scope["method"] in ("PUT", "POST", "PATCH")
         and bool(_STREAMED.match(scope["path"]))
         and scope["path"] != PREFIX + "/content/missing"
     )
+
+
+def _has_body(scope: Scope) -> bool:
+    return _content_length(scope) > 0 or any(name == b"transfer-encoding" for name, _ in scope["headers"])
 
 
 def _content_length(scope: Scope) -> int:

@@ -95,7 +95,9 @@ def copy(source: str, target: str, on_table: Callable[[TableCopy], None] = lambd
 def _of_workspace(paths: WorkspacePaths, exclusive: bool = False) -> Database:
     url = get_setting("database_url", paths.root)
     if not url and not os.path.exists(paths.database):
-        raise NotFoundError(f"The workspace {paths.root} has no record yet. Its keeper makes one: `rookery keeper start`.")
+        raise NotFoundError(
+            f"The workspace {paths.root} has no record yet. Its keeper makes one: `rookery keeper start`."
+        )
     return Database(paths.database, Bell(), url, exclusive)
 
 
@@ -106,7 +108,9 @@ def _at(url: str, must_exist: bool = False) -> Database:
             "postgresql://user:password@host:5432/name."
         )
     if must_exist and url.startswith("sqlite:///") and not os.path.isfile(url[len("sqlite:///") :]):
-        raise NotFoundError(f"There is no file {url[len('sqlite:///') :]!r}. An absolute path has four slashes: sqlite:////….")
+        raise NotFoundError(
+            f"There is no file {url[len('sqlite:///') :]!r}. An absolute path has four slashes: sqlite:////…."
+        )
     return Database("", Bell(), url, exclusive=not must_exist)
 
 

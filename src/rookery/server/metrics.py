@@ -48,7 +48,9 @@ def prometheus_text(services: Services) -> str:
     """All of them. Asks the record; not to be called in the event loop."""
     page = _Page()
     page.add("rookery_info", "gauge", "The version that runs.", [({"version": __version__}, 1)])
-    page.add("rookery_uptime_seconds", "gauge", "Since the keeper started.", [({}, time.monotonic() - services.started)])
+    page.add(
+        "rookery_uptime_seconds", "gauge", "Since the keeper started.", [({}, time.monotonic() - services.started)]
+    )
     page.add("process_resident_memory_bytes", "gauge", "Memory of the keeper.", [({}, memory_bytes())])
     page.add("rookery_threads", "gauge", "Threads of the keeper.", [({}, threading.active_count())])
     statuses = services.record.numbers.runs_by_status()
@@ -57,12 +59,27 @@ def prometheus_text(services: Services) -> str:
     for field, words in (("queued_runs", "waiting"), ("running_runs", "running")):
         rows: list[tuple[dict[str, Any], _Number]] = [({"target": t["name"]}, t.get(field) or 0) for t in targets]
         page.add(f"rookery_target_{field}", "gauge", f"Runs that are {words}, by compute target.", rows)
-    page.add("rookery_target_nodes", "gauge", "Nodes, by compute target.", [({"target": t["name"]}, t.get("current_nodes") or 0) for t in targets])
-    page.add("rookery_metric_values_total", "counter", "Metric values taken in since the keeper started.", [({}, services.record.numbers.values_taken())])
+    page.add(
+        "rookery_target_nodes",
+        "gauge",
+        "Nodes, by compute target.",
+        [({"target": t["name"]}, t.get("current_nodes") or 0) for t in targets],
+    )
+    page.add(
+        "rookery_metric_values_total",
+        "counter",
+        "Metric values taken in since the keeper started.",
+        [({}, services.record.numbers.values_taken())],
+    )
     page.add("rookery_open_streams", "gauge", "Open event streams.", [({}, services.activity.open_streams)])
     page.add("rookery_open_requests", "gauge", "Requests under way.", [({}, services.activity.open_requests)])
     deliveries = services.webhooks.numbers()
-    page.add("rookery_webhook_deliveries", "gauge", "Deliveries of webhooks, by state.", [({"state": k}, n) for k, n in sorted(deliveries.items())])
+    page.add(
+        "rookery_webhook_deliveries",
+        "gauge",
+        "Deliveries of webhooks, by state.",
+        [({"state": k}, n) for k, n in sorted(deliveries.items())],
+    )
     _add_requests(page, services.requests)
     return page.text()
 
@@ -73,7 +90,7 @@ def memory_bytes() -> int:
 
 
 def _add_requests(page: _Page, requests: RequestNumbers) -> None:
-    counts = sorted(list(requests.counts.items()))
+    counts = sorted(requests.counts.copy().items())  # a copy: this is a thread, and the loop adds
     page.add(
         "rookery_http_requests_total",
         "counter",
@@ -81,7 +98,7 @@ def _add_requests(page: _Page, requests: RequestNumbers) -> None:
         [({"method": m, "route": r, "status": s}, n) for (m, r, s), n in counts],
     )
     rows: list[tuple[str, dict[str, Any], _Number]] = []
-    for (method, route), numbers in sorted(list(requests.times.items())):
+    for (method, route), numbers in sorted(requests.times.copy().items()):
         labels, total = {"method": method, "route": route}, 0
         for edge, n in zip((*BUCKETS, "+Inf"), list(numbers)):
             total += int(n)

@@ -51,7 +51,11 @@ def login_page(
 ) -> HTMLResponse:
     """The form; `problem` is said above it, and read out by screen readers at once."""
     said = f'<p class="bad" role="alert">{html.escape(problem)}</p>' if problem else ""
-    hint = "" if has_users else "<p>There are no users yet. On the server: <code>rookery user add NAME --role owner</code></p>"
+    hint = (
+        ""
+        if has_users
+        else "<p>There are no users yet. On the server: <code>rookery user add NAME --role owner</code></p>"
+    )
     first, second = ("", " autofocus") if problem and name else (" autofocus", "")
     body = f"""{_MARK}<h1>Log in to Rookery</h1><p>{html.escape(workspace)}</p>{hint}{said}
 <form method="post" action="{html.escape(prefix)}/login">

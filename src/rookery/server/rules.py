@@ -59,6 +59,7 @@ RULES: dict[tuple[str, str], Access] = {
     ("POST", "/webhooks/{webhook_id}/deliveries/{delivery}/again"): _OWNER,
     ("GET", "/keeper"): _READ,
     ("POST", "/keeper/stop"): _OWNER,
+    ("POST", "/gc"): _OWNER,
     ("GET", "/workspace"): _READ,
     ("PATCH", "/workspace"): _OWNER,
     ("POST", "/tokens"): _OWNER,
@@ -91,6 +92,8 @@ RULES: dict[tuple[str, str], Access] = {
     ("PUT", "/content/{sha256}"): Access("contributor", "any", quiet=True),
     ("POST", "/content/pack"): Access("contributor", "any", quiet=True),
     ("GET", "/content/{sha256}"): _READ,
+    ("PATCH", "/content/{sha256}"): Access("contributor", "any", quiet=True),
+    ("GET", "/content/{sha256}/upload"): _READ,
     ("POST", "/snapshots"): Access("contributor", "any", quiet=True),
     ("GET", "/snapshots/{snapshot_id}"): _READ,
     ("HEAD", "/snapshots/{snapshot_id}"): _READ,
@@ -122,7 +125,9 @@ RULES: dict[tuple[str, str], Access] = {
     ("GET", "/environments/builds/{build_id}/log"): _READ,
     ("GET", "/environments/builds/{build_id}/events"): _READ,
     ("POST", "/environments/prepared"): Access("reader", "any", quiet=True),
-    ("POST", "/environments/specifications"): Access("reader", "any", quiet=True),  # reads what it is given, keeps nothing
+    ("POST", "/environments/specifications"): Access(
+        "reader", "any", quiet=True
+    ),  # reads what it is given, keeps nothing
     ("GET", "/environments/{name}"): _READ,
     ("POST", "/environments/{name}/labels"): _WRITE,
     ("POST", "/wheels"): _OWNER,

@@ -6,6 +6,7 @@ import math
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 
 from rookery.errors import TooManyTriesError
 
@@ -21,13 +22,14 @@ class Tries:
     """Promises: the pause doubles with every failure from one second to a quarter of an hour; memory is bounded; a success
     clears the name at that address."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
         self._lock = threading.Lock()
         self._failures: OrderedDict[tuple[str, ...], tuple[int, float]] = OrderedDict()  # → (how many, when last)
 
     def check(self, address: str, name: str) -> None:
         """TooManyTriesError, with `retry_after_s` in its details, while a pause lasts."""
-        now = time.monotonic()
+        now = self._clock()
         with self._lock:
             wait_s = max(self._left_s(key, now) for key in _keys(address, name))
         if wait_s > 0:
@@ -37,7 +39,7 @@ class Tries:
             )
 
     def failed(self, address: str, name: str) -> None:
-        now = time.monotonic()
+        now = self._clock()
         with self._lock:
             for key in _keys(address, name):
                 count, last = self._failures.pop(key, (0, now))

@@ -10,8 +10,9 @@ from starlette.concurrency import run_in_threadpool
 
 from rookery.errors import UserError
 from rookery.record.content import Content, ContentWriter, check_sha256
+from rookery.record.partials import Partials, PartialWriter
 
-__all__ = ["Body", "parse_object", "receive_content", "receive_pack"]
+__all__ = ["Body", "parse_object", "receive_content", "receive_pack", "receive_part"]
 
 PIECE = 1024 * 1024
 ENTER_FILES = 2000
@@ -57,6 +58,22 @@ async def receive_content(request: Request, content: Content, expected: Optional
         await run_in_threadpool(writer.abort)
 
 
+async def receive_part(request: Request, partials: Partials, sha256: str, offset: int, total: int) -> dict[str, Any]:
+    """Streams the body to where an unfinished upload stands. What has arrived stays, also when the connection breaks."""
+    writer = await run_in_threadpool(partials.open, sha256, offset, total)
+    buffer = bytearray()
+    stored = False
+    try:
+        async for piece in request.stream():
+            buffer += piece
+            if len(buffer) >= PIECE:
+                await run_in_threadpool(writer.write, bytes(buffer))
+                buffer.clear()
+    finally:
+        stored = await run_in_threadpool(_finish_part, partials, writer, bytes(buffer))
+    return {"stored": stored, "offset": writer.at}
+
+
 async def receive_pack(request: Request, content: Content) -> int:
     """Many files in one body: `<64 hex><16 hex length><bytes>` again and again. Returns how many."""
     unpacker = _Unpacker(content)
@@ -76,6 +93,15 @@ def _finish(writer: ContentWriter, rest: bytes, expected: Optional[str]) -> tupl
     if rest:
         writer.write(rest)
     return writer.commit(expected)
+
+
+def _finish_part(partials: Partials, writer: PartialWriter, rest: bytes) -> bool:
+    try:
+        if rest:
+            writer.write(rest)
+    finally:
+        stored = partials.finish(writer)
+    return stored
 
 
 class _Unpacker:

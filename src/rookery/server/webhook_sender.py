@@ -123,7 +123,12 @@ class WebhookSender:
                 next_utc = from_unix(time.time() + min(LONGEST_PAUSE_S, first * 4.0 ** one["tries"]))
             self._record.webhooks.tried(one["id"], answer, error, next_utc)
             if error:
-                log.info("Delivery %s failed: %s", one["id"], error, extra={"webhook": one["webhook_id"], "delivery": one["id"]})
+                log.info(
+                    "Delivery %s failed: %s",
+                    one["id"],
+                    error,
+                    extra={"webhook": one["webhook_id"], "delivery": one["id"]},
+                )
         except Exception:
             if not self._leaving:
                 log.exception("Delivery %s could not be noted; it will be sent again", one["id"])

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable
 from typing import Any, BinaryIO, Optional
 
-from rookery.client import Client, FilePart
+from rookery.client import Client, FilePart, upload_content
 from rookery.errors import RookeryError, SnapshotError
 from rookery.submit.hashing import hash_file
 
@@ -89,7 +89,7 @@ class Sender:
         for n in range(1, TRIES + 1):
             try:
                 with open(self._full(e), "rb") as f:
-                    self._client.upload("/content/" + e["sha256"], FilePart(f, e["size"]))
+                    upload_content(self._client, e["sha256"], FilePart(f, e["size"]))
                 break
             except OSError as error:
                 if isinstance(error, RookeryError):

@@ -30,14 +30,20 @@ def ensure_programs(packages: Mapping[str, str]) -> dict[str, str]:
 
 
 def _install(missing: list[str], install: str) -> None:
-    # Services that a package would start have no place here: policy-rc.d says so to Debian's scripts.
+    # RUNLEVEL: services that a package would start have no place here, which invoke-rc.d understands.
     variables = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}
+    os.makedirs(os.path.dirname(_LOCK), exist_ok=True)
     with open(_LOCK, "w") as lock:  # two test runs at a time must not fight for dpkg's own lock
         fcntl.flock(lock, fcntl.LOCK_EX)
-        for command in (["apt-get", "update"], ["apt-get", "install", "-y", "--no-install-recommends", *missing]):
-            done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=300, check=False)
+        # A fresh machine has no lists of packages, and a mirror may fail once.
+        patient = ["-o", "DPkg::Lock::Timeout=120", "-o", "Acquire::Retries=3"]
+        said = ""
+        for words in (["update"], ["install", "-y", "--no-install-recommends", *missing]):
+            command = ["apt-get", *patient, *words]
+            done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=600, check=False)
+            said += done.stderr[-800:]
     if done.returncode:
-        raise RuntimeError(f"`{install}` failed: {done.stderr[-800:]}")
+        raise RuntimeError(f"`{install}` failed: {said}")
 
 
 def _find(program: str) -> str:

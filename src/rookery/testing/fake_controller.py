@@ -26,6 +26,7 @@ class FakeController:
     def __init__(self, record: Record, paths: Any = None) -> None:
         self.record = record
         self.outcomes: dict[str, dict[str, Any]] = {}
+        self.rendezvous: dict[tuple[str, int], dict[str, Any]] = {}
         self._commands: dict[tuple[str, int, int], list[dict[str, Any]]] = defaultdict(list)
 
     def start(self) -> None:
@@ -66,6 +67,15 @@ class FakeController:
     def agent_running(self, run_id: str, attempt: int, node: int, body: dict[str, Any]) -> None:
         self._current(run_id, attempt)
         self.record.runs.advance(run_id, status=RunStatus.RUNNING)
+
+    def agent_open_rendezvous(self, run_id: str, attempt: int, node: int, body: dict[str, Any]) -> None:
+        self._current(run_id, attempt)
+        self.rendezvous[(run_id, attempt)] = {"address": body["address"], "port": body["port"]}
+        self.record.bell.ring(f"rendezvous/{run_id}/{attempt}")
+
+    def agent_rendezvous(self, run_id: str, attempt: int, node: int) -> dict[str, Any]:
+        is_stopping = self._current(run_id, attempt)["status"] == RunStatus.CANCEL_REQUESTED
+        return {**self.rendezvous.get((run_id, attempt), {"address": None, "port": None}), "cancel": is_stopping}
 
     def agent_beat(self, run_id: str, attempt: int, node: int, body: dict[str, Any]) -> dict[str, Any]:
         return {"cancel": self._current(run_id, attempt)["status"] == RunStatus.CANCEL_REQUESTED}
@@ -122,6 +132,12 @@ class FakeController:
         if any(run["compute"] == name for run, _ in self.record.runs.live()):
             raise ConflictError(f"Compute '{name}' has runs.")
         self.record.compute.delete(name)
+
+    def preempt(
+        self, name: str, node: Optional[str] = None, *, grace_s: Any = None, away_s: Any = None, force: bool = False
+    ) -> dict[str, Any]:
+        self.compute(name)
+        raise ComputeError(f"Compute '{name}' has no node that could be preempted.")
 
     def check_compute(self, name: str, listener: Any = None) -> list[dict[str, Any]]:
         self.compute(name)

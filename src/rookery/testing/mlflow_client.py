@@ -13,7 +13,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.a
 FOLDER = os.path.join(ROOT, ".venv-mlflow")
 # torch by its exact version: see constraints.txt.
 WANTED = ("mlflow==3.17.2", "pytest", "scikit-learn", "torch==2.13.0", "lightning")
-_CHECK = "import importlib.metadata as m; [m.version(n) for n in ('mlflow', 'pytest', 'scikit-learn', 'torch', 'lightning')]"
+_CHECK = (
+    "import importlib.metadata as m; [m.version(n) for n in ('mlflow', 'pytest', 'scikit-learn', 'torch', 'lightning')]"
+)
 
 
 def ensure_client() -> str:

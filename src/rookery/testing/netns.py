@@ -33,6 +33,7 @@ __all__ = ["Network", "Node", "remove_network"]
 
 STATE = "/run/rookery-netns"
 _TIMEOUT_S = 30.0
+_NO_PID = 2**22 + 1  # above the highest that Linux gives
 
 
 class Network:
@@ -186,6 +187,12 @@ class Node:
         held |= {child for pid in held for child in _children(pid)[:1] if command_line(child) == ("sleep", "infinity")}
         return [pid for pid in _pids_of(self.namespace) if pid not in held]
 
+    def pid_here(self, number: int) -> int:
+        """The number on this side of a process that has `number` on this node; one that no process has when it is gone."""
+        if not self._network.own_pids:
+            return number
+        return next((pid for pid in self.pids() if _inner_number(pid) == number), _NO_PID)
+
     def cut(self) -> None:
         """Pull the cable: packets in both directions vanish, and no connection is told."""
         _ip("link", "set", self.cable, "nomaster")
@@ -292,6 +299,15 @@ def _children(pid: int) -> list[int]:
             return [int(child) for child in f.read().split()]
     except OSError:
         return []
+
+
+def _inner_number(pid: int) -> int:
+    """Of a process in the innermost pid namespace that it is in."""
+    try:
+        with open(f"/proc/{pid}/status") as f:
+            return next(int(line.split()[-1]) for line in f if line.startswith("NSpid:"))
+    except (OSError, StopIteration):
+        return _NO_PID
 
 
 def _kill_all(pids: Any) -> None:

@@ -83,7 +83,9 @@ def postgres_server() -> Iterator[PostgresServer]:
         try:
             yield PostgresServer(port, programs, folder)
         finally:
-            subprocess.run([*control, "-m", "immediate", "stop"], capture_output=True, timeout=60, check=False, cwd=folder)
+            subprocess.run(
+                [*control, "-m", "immediate", "stop"], capture_output=True, timeout=60, check=False, cwd=folder
+            )
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -28,7 +28,7 @@ from rookery.testing.netns import STATE, Network, Node, remove_network
 __all__ = ["RAY_VERSION", "RayCluster", "ensure_ray"]
 
 RAY_VERSION = "2.60.0"
-PORT, CLIENT_PORT = 6379, 10001
+PORT, CLIENT_PORT, DASHBOARD_PORT = 6379, 10001, 8265
 _START_S = 120.0
 _LASTING = "rkray"  # the network of `make ray-cluster`
 # A cut cable is noticed in seconds instead of a minute, and raylets leave a dead head soon.
@@ -38,7 +38,22 @@ _QUICK = {
     "RAY_health_check_timeout_ms": "2000",
     "RAY_health_check_failure_threshold": "3",
     "RAY_gcs_rpc_server_reconnect_timeout_s": "8",
+    "RAY_enable_metrics_collection": "0",
 }
+_CLEAR = """
+import ray
+from ray.util import list_named_actors, placement_group_table, remove_placement_group
+from ray.util.placement_group import PlacementGroup
+ray.init(address="auto", log_to_driver=False, logging_level="ERROR")
+for one in list_named_actors(all_namespaces=True):
+    try:
+        ray.kill(ray.get_actor(one["name"], namespace=one["namespace"]))
+    except ValueError:
+        pass
+for number, group in placement_group_table().items():
+    if group["state"] != "REMOVED":
+        remove_placement_group(PlacementGroup(ray.PlacementGroupID(bytes.fromhex(number))))
+"""
 
 
 def ensure_ray() -> str:
@@ -72,6 +87,7 @@ class RayCluster:
         variables: for all Ray processes.
         private: further folders that every node has for itself.
         own_pids: nodes have process numbers of their own, so that this machine's keeper takes none of theirs for its own.
+        dashboard: with Ray's dashboard, which `ray job submit` needs.
         persistent: it outlives this process.
     """
 
@@ -83,9 +99,11 @@ class RayCluster:
         variables: Optional[Mapping[str, str]] = None,
         private: Sequence[str] = (),
         own_pids: bool = False,
+        dashboard: bool = False,
         persistent: bool = False,
     ) -> None:
         self.python = ensure_ray()
+        self._dashboard = dashboard
         self.cpus, self.gpus = cpus, gpus
         names = [f"r{i}" for i in range(num_nodes)]
         self.network = Network(
@@ -100,7 +118,7 @@ class RayCluster:
             self.token_path = os.path.join(self.folder, "ray-token")
             with open(os.open(self.token_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as f:
                 f.write(secrets.token_hex(32))
-            self._variables = {
+            self.variables = {
                 **{k: v for k, v in os.environ.items() if not k.startswith(("RAY_", "ROOKERY_", "PYTHON"))},
                 **_QUICK,
                 "RAY_AUTH_MODE": "token",
@@ -127,6 +145,11 @@ class RayCluster:
         return f"ray://{self.head.address}:{CLIENT_PORT}"
 
     @property
+    def dashboard_url(self) -> str:
+        """Where `ray job submit` sends jobs to, of a cluster that has a dashboard."""
+        return f"http://{self.head.address}:{DASHBOARD_PORT}"
+
+    @property
     def options(self) -> dict[str, Any]:
         """ClusterSpec.options of a target over this cluster, through Ray Client and with a Ray that is there already."""
         return {"address": self.client_address, "token_path": self.token_path, "bridge_python": self.python}
@@ -140,7 +163,12 @@ class RayCluster:
         """Start Ray on a node (again); returns when it has joined."""
         node = self.network[name]
         node.boot()
-        where = ["--head", f"--port={PORT}", "--include-dashboard=false", f"--ray-client-server-port={CLIENT_PORT}"]
+        where = ["--head", f"--port={PORT}", f"--ray-client-server-port={CLIENT_PORT}"]
+        where += [
+            f"--include-dashboard={'true' if self._dashboard else 'false'}",
+            f"--dashboard-host={node.address}",
+            f"--dashboard-port={DASHBOARD_PORT}",
+        ]
         command = [
             *(where if node is self.head else [f"--address={self.address}"]),
             f"--node-ip-address={node.address}",
@@ -148,6 +176,7 @@ class RayCluster:
             f"--num-gpus={self.gpus}",
             "--object-store-memory=80000000",
             "--disable-usage-stats",
+            "--include-log-monitor=false",  # agents keep their logs themselves
         ]
         # Not through pipes: the daemons that it leaves would hold them open.
         log = os.path.join(self.folder, f"{name}-start.log")
@@ -157,7 +186,7 @@ class RayCluster:
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=out,
-                env=self._variables,
+                env=self.variables,
                 cwd="/",
             ).wait(_START_S)
         if done:
@@ -169,10 +198,18 @@ class RayCluster:
 
     def run(self, program: str, timeout_s: float = 60.0) -> str:
         """What a Python program on the head prints; Ray's variables are set."""
-        done = self.head.run([self.python, "-c", program], timeout_s, env=self._variables, cwd="/")
+        done = self.head.run([self.python, "-c", program], timeout_s, env=self.variables, cwd="/")
         if done.returncode:
             raise RuntimeError(f"A program on the head failed: {done.stderr[-2000:]}")
         return str(done.stdout)
+
+    def here(self, told: dict[str, Any]) -> dict[str, Any]:
+        """What a stand-in agent told of a process, with its number on this side."""
+        return {**told, "pid": self.network[told["host"]].pid_here(told["pid"])}
+
+    def clear(self) -> None:
+        """End all actors and give back all reservations, whoever has left them."""
+        self.run(_CLEAR)
 
     def close(self) -> None:
         self.network.close()

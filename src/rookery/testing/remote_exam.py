@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
+import pytest
+
 from rookery.engine.engines.base import Engine
 from rookery.engine.processes import all_pids, command_line
 from rookery.errors import ComputeError
@@ -120,6 +122,7 @@ class QueueExam:
 class DeadNodeExam:
     """Needs `ClusterUnderTest.kill_node` and `revive_node`."""
 
+    @pytest.mark.slow
     def test_names_a_node_that_died(self, cluster, started, new_place, up):
         engine, deaths = started()
         gang = [new_place(node=i) for i in range(cluster.num_nodes)]

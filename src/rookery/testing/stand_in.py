@@ -37,10 +37,11 @@ if job.get("child"):
     variables = dict(os.environ, ROOKERY_ATTEMPT_KEY=job["key"], ROOKERY_NODE=str(job["node"]))
     command = [sys.executable, "-S", "-c", "import time; time.sleep(600)"]
     child = subprocess.Popen(command, env=variables, start_new_session=True)
-    write("child.json", {"pid": child.pid})
+    write("child.json", {"pid": child.pid, "host": os.uname().nodename})
 if job.get("note", True):
     write("agent.json", {"pid": os.getpid(), "start_ticks": ticks, "socket": ""})
-write("up.json", {"pid": os.getpid(), "start_ticks": ticks, "sid": os.getsid(0), "env": dict(os.environ)})
+up = {"pid": os.getpid(), "start_ticks": ticks, "host": os.uname().nodename}
+write("up.json", dict(up, sid=os.getsid(0), env=dict(os.environ)))
 if "exit" in job:
     sys.exit(job["exit"])
 time.sleep(600)

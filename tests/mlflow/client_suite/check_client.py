@@ -77,7 +77,9 @@ def test_search_experiments(fresh, client):
 
 def test_create_run_with_everything(client, experiment):
     start = int(time.time() * 1000) - 5000
-    run = client.create_run(experiment.experiment_id, start_time=start, tags={"a": "b", "mlflow.user": "jo"}, run_name="named")
+    run = client.create_run(
+        experiment.experiment_id, start_time=start, tags={"a": "b", "mlflow.user": "jo"}, run_name="named"
+    )
     assert (run.info.start_time, run.info.run_name, run.info.user_id) == (start, "named", "jo")
     assert run.info.status == "RUNNING"
     assert run.data.tags["a"] == "b"
@@ -167,9 +169,7 @@ def test_history_of_a_metric_that_does_not_exist(client, run):
     assert client.get_metric_history(run.info.run_id, "none") == []
 
 
-@pytest.mark.parametrize(
-    "key", ["a b", "a/b", "a.b-c_d", "x:y", "ü-umlaut", "1"]
-)
+@pytest.mark.parametrize("key", ["a b", "a/b", "a.b-c_d", "x:y", "ü-umlaut", "1"])
 def test_keys_that_are_allowed(client, run, key):
     client.log_metric(run.info.run_id, key, 1)
     client.log_param(run.info.run_id, key, "v")

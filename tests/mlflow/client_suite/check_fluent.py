@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import pathlib
 
 import mlflow
 import pytest
@@ -102,8 +103,10 @@ def test_artifacts(client, experiment, tmp_path):
     assert names["a.txt"].file_size == 1
     assert [f.path for f in client.list_artifacts(run.info.run_id, "all")] == ["all/a.txt", "all/deep"]
     assert client.list_artifacts(run.info.run_id, "a.txt") == []
-    got = mlflow.artifacts.download_artifacts(run_id=run.info.run_id, artifact_path="all", dst_path=str(tmp_path / "got"))
-    assert open(os.path.join(got, "deep", "b with space.txt")).read() == "b"
+    got = mlflow.artifacts.download_artifacts(
+        run_id=run.info.run_id, artifact_path="all", dst_path=str(tmp_path / "got")
+    )
+    assert pathlib.Path(got, "deep", "b with space.txt").read_text() == "b"
     assert mlflow.artifacts.load_text(run.info.artifact_uri + "/texts/hello.txt") == "hello"
     assert mlflow.artifacts.load_dict(run.info.artifact_uri + "/d.json") == {"k": [1, 2]}
 
@@ -114,9 +117,13 @@ def test_empty_and_large_artifacts(client, experiment, tmp_path):
     with mlflow.start_run() as run:
         mlflow.log_artifact(str(tmp_path / "empty"))
         mlflow.log_artifact(str(tmp_path / "large"))
-    assert {f.path: f.file_size for f in client.list_artifacts(run.info.run_id)} == {"empty": 0, "large": 20 * 1024 * 1024}
-    got = client.download_artifacts(run.info.run_id, "large", str(tmp_path / "got") if (tmp_path / "got").mkdir() else str(tmp_path / "got"))
-    assert open(got, "rb").read() == (tmp_path / "large").read_bytes()
+    assert {f.path: f.file_size for f in client.list_artifacts(run.info.run_id)} == {
+        "empty": 0,
+        "large": 20 * 1024 * 1024,
+    }
+    (tmp_path / "got").mkdir()
+    got = client.download_artifacts(run.info.run_id, "large", str(tmp_path / "got"))
+    assert pathlib.Path(got).read_bytes() == (tmp_path / "large").read_bytes()
 
 
 def test_tables_images_and_figures(client, experiment):

@@ -77,8 +77,13 @@ def test_autolog_of_lightning(client, experiment, tmp_path):
     try:
         with mlflow.start_run() as run:
             trainer = lightning.Trainer(
-                max_epochs=3, accelerator="cpu", logger=False, enable_checkpointing=False, enable_progress_bar=False,
-                default_root_dir=str(tmp_path), log_every_n_steps=1,
+                max_epochs=3,
+                accelerator="cpu",
+                logger=False,
+                enable_checkpointing=False,
+                enable_progress_bar=False,
+                default_root_dir=str(tmp_path),
+                log_every_n_steps=1,
             )
             trainer.fit(Net(), torch.utils.data.DataLoader(torch.ones(8, 2), batch_size=4))
     finally:
@@ -103,7 +108,12 @@ def test_lightnings_own_logger(client, experiment, tracking):
 
 def test_logged_models(client, experiment, run):
     made = client.create_logged_model(
-        experiment.experiment_id, name="net", source_run_id=run.info.run_id, params={"p": "1"}, tags={"t": "1"}, model_type="kind"
+        experiment.experiment_id,
+        name="net",
+        source_run_id=run.info.run_id,
+        params={"p": "1"},
+        tags={"t": "1"},
+        model_type="kind",
     )
     assert made.status == "PENDING"
     client.log_metric(run.info.run_id, "acc", 0.75, model_id=made.model_id)
@@ -112,7 +122,12 @@ def test_logged_models(client, experiment, run):
     client.delete_logged_model_tag(made.model_id, "t")
     client.finalize_logged_model(made.model_id, "READY")
     found = client.get_logged_model(made.model_id)
-    assert (found.status, found.params, found.tags, found.model_type) == ("READY", {"p": "1", "q": "2"}, {"u": "2"}, "kind")
+    assert (found.status, found.params, found.tags, found.model_type) == (
+        "READY",
+        {"p": "1", "q": "2"},
+        {"u": "2"},
+        "kind",
+    )
     assert [(m.key, m.value, m.run_id) for m in found.metrics] == [("acc", 0.75, run.info.run_id)]
     ids = [experiment.experiment_id]
     other = client.create_logged_model(experiment.experiment_id, name="other")

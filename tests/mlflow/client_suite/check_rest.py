@@ -84,7 +84,12 @@ def test_who_has_no_token(ask, authorization):
 
 
 def test_the_token_can_only_track(ask):
-    for method, path in (("GET", "/api/v1/runs"), ("GET", "/api/v1/keeper"), ("POST", "/api/v1/keeper/stop"), ("POST", "/api/v1/tokens/tracking")):
+    for method, path in (
+        ("GET", "/api/v1/runs"),
+        ("GET", "/api/v1/keeper"),
+        ("POST", "/api/v1/keeper/stop"),
+        ("POST", "/api/v1/tokens/tracking"),
+    ):
         assert ask(method, path)[0] == 403
 
 
@@ -135,7 +140,9 @@ def test_history_of_several_runs(ask, run):
     run_id = run.info.run_id
     metrics = [{"key": "m", "value": i, "step": i, "timestamp": i} for i in range(1000)]
     assert ask("POST", f"{API}/runs/log-batch", {"run_id": run_id, "metrics": metrics})[0] == 200
-    status, answer = ask("GET", f"/ajax-api/2.0/mlflow/metrics/get-history-bulk-interval?run_ids={run_id}&metric_key=m&max_results=10")
+    status, answer = ask(
+        "GET", f"/ajax-api/2.0/mlflow/metrics/get-history-bulk-interval?run_ids={run_id}&metric_key=m&max_results=10"
+    )
     assert status == 200
     assert 10 <= len(answer["metrics"]) <= 11
     assert answer["metrics"][-1]["step"] == 999

@@ -11,7 +11,12 @@ from mlflow.exceptions import MlflowException
 def runs(client, experiment):
     made = {}
     for i, name in enumerate(("a", "b", "c", "d")):
-        run = client.create_run(experiment.experiment_id, run_name=name, start_time=1_700_000_000_000 + i, tags={"half": "lower" if i < 2 else "Upper"})
+        run = client.create_run(
+            experiment.experiment_id,
+            run_name=name,
+            start_time=1_700_000_000_000 + i,
+            tags={"half": "lower" if i < 2 else "Upper"},
+        )
         run_id = run.info.run_id
         client.log_metric(run_id, "x", i)
         client.log_metric(run_id, "with space", 10 - i)
@@ -129,7 +134,7 @@ def test_nan_is_last_but_before_nothing(client, experiment):
 
 
 def test_pages(client, experiment):
-    made = [client.create_run(experiment.experiment_id, start_time=i).info.run_id for i in range(7)]
+    made = [client.create_run(experiment.experiment_id, start_time=i + 1).info.run_id for i in range(7)]
     token, seen = None, []
     while True:
         page = client.search_runs([experiment.experiment_id], max_results=3, page_token=token)

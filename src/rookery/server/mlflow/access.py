@@ -30,7 +30,9 @@ def admit(services: Services, request: Request, route: Route) -> Principal:
     if principal.may("contributor") or principal.kind == "track" or route.right == "read":
         return principal
     if principal.kind == "user":
-        raise ForbiddenError(f"User '{principal}' is a {principal.role}; {request.method} {request.url.path[:200]} needs the role contributor.")
+        raise ForbiddenError(
+            f"User '{principal}' is a {principal.role}; {request.method} {request.url.path[:200]} needs the role contributor."
+        )
     if route.right == "run" and principal.run_id is not None:
         return principal
     raise ForbiddenError(f"The token of {principal} does not allow {request.method} {request.url.path[:200]}.")

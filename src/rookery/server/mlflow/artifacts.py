@@ -64,8 +64,12 @@ def delete(call: Call) -> dict[str, Any]:
 
 
 def no_multipart(call: Call) -> dict[str, Any]:
-    """The client then sends the file in one piece, which is streamed to the store whatever its size."""
-    raise MlflowError("NOT_IMPLEMENTED", "Uploads in parts are not needed here: send the file with one PUT.")
+    """The client then sends the file in one piece, which is streamed to the store whatever its size. It knows this answer by
+    the first words of its message."""
+    raise MlflowError(
+        "NOT_IMPLEMENTED",
+        "Multipart upload is not supported for the current artifact repository: send the file with one PUT, which is streamed.",
+    )
 
 
 def no_presigned(call: Call) -> dict[str, Any]:

@@ -56,7 +56,9 @@ class Call:
                 f"Invalid value {value!r:.100} for parameter '{name}' supplied: it must be an integer."
             ) from None
         if not low <= number <= high:
-            raise invalid(f"Invalid value {number} for parameter '{name}' supplied: it must be between {low} and {high}.")
+            raise invalid(
+                f"Invalid value {number} for parameter '{name}' supplied: it must be between {low} and {high}."
+            )
         return number
 
     def flag(self, name: str, default: bool = False) -> bool:

@@ -10,9 +10,9 @@ from rookery.spec.status import RunStatus
 
 __all__ = [
     "NOTE",
-    "Artifacts",
     "PARENT",
     "RUN_NAME",
+    "Artifacts",
     "experiment_out",
     "location",
     "milliseconds",
@@ -33,9 +33,9 @@ _STATUS_IN = {
     "FAILED": RunStatus.FAILED,
     "KILLED": RunStatus.CANCELED,
 }
-_NUMBERS = {1: "RUNNING", 2: "SCHEDULED", 3: "FINISHED", 4: "FAILED", 5: "KILLED"}
+_NUMBERS: dict[Any, str] = {1: "RUNNING", 2: "SCHEDULED", 3: "FINISHED", 4: "FAILED", 5: "KILLED"}
 STATUS_OUT = {
-    **{status: "SCHEDULED" for status in RunStatus},
+    **dict.fromkeys(RunStatus, "SCHEDULED"),
     RunStatus.RUNNING: "RUNNING",
     RunStatus.FINALIZING: "RUNNING",
     RunStatus.CANCEL_REQUESTED: "RUNNING",
@@ -58,7 +58,7 @@ def location(*parts: str) -> str:
 
 def status_in(given: Any) -> Optional[RunStatus]:
     """Their status, by name or number; None where there is none of that name."""
-    return _STATUS_IN.get(_NUMBERS.get(given, given) if isinstance(given, (str, int)) else "")
+    return _STATUS_IN.get(str(_NUMBERS.get(given, given))) if isinstance(given, (str, int)) else None
 
 
 def statuses_of(theirs: str) -> list[str]:
@@ -143,7 +143,9 @@ def _inputs_out(items: list[dict[str, Any]]) -> dict[str, Any]:
         elif item["direction"] == "in":
             inputs.setdefault("model_inputs", []).append({"model_id": item["name"]})
         else:
-            outputs.setdefault("model_outputs", []).append({"model_id": item["name"], "step": item["data"].get("step", 0)})
+            outputs.setdefault("model_outputs", []).append(
+                {"model_id": item["name"], "step": item["data"].get("step", 0)}
+            )
     return {"inputs": inputs, "outputs": outputs}
 
 

@@ -107,7 +107,9 @@ def _query(scope: Scope) -> dict[str, Any]:
 def _unknown(scope: Scope, allowed: list[str]) -> MlflowError:
     path = scope["path"][:200]
     if allowed:
-        return MlflowError("BAD_REQUEST", f"{scope['method']} is not possible at {path}. Allowed: {', '.join(allowed)}.")
+        return MlflowError(
+            "BAD_REQUEST", f"{scope['method']} is not possible at {path}. Allowed: {', '.join(allowed)}."
+        )
     return MlflowError(
         "ENDPOINT_NOT_FOUND",
         f"{path} is not answered by Rookery. The calls that are: COVERAGE.md, and docs/mlflow.md.",

@@ -1,6 +1,6 @@
 """MLflow's filter language: comparisons joined by AND, and `order_by`. Parsed here, compiled elsewhere.
 
-    metrics.acc > 0.9 and params.`learning rate` = '0.1' AND tags.owner LIKE 'a%' and attributes.run_id IN ('x', 'y')
+metrics.acc > 0.9 and params.`learning rate` = '0.1' AND tags.owner LIKE 'a%' and attributes.run_id IN ('x', 'y')
 """
 
 from __future__ import annotations
@@ -12,7 +12,16 @@ from typing import Any, Optional
 from rookery.record.search import Condition, Order
 from rookery.server.mlflow.errors import MlflowError, invalid
 
-__all__ = ["EXPERIMENTS", "LOGGED_MODELS", "REGISTERED_MODELS", "RUNS", "VERSIONS", "Language", "parse_filter", "parse_order"]
+__all__ = [
+    "EXPERIMENTS",
+    "LOGGED_MODELS",
+    "REGISTERED_MODELS",
+    "RUNS",
+    "VERSIONS",
+    "Language",
+    "parse_filter",
+    "parse_order",
+]
 
 _ENTITIES = {
     "metric": "metric", "metrics": "metric",
@@ -168,9 +177,7 @@ class _Reader:
         elif kind != "name":
             raise self.wrong(f"{text!r} stands where a column such as metrics.loss is expected")
         entity, dot, key = text.partition(".")
-        if text.startswith("`") and not dot:
-            entity, key = "attribute", text
-        elif not dot:
+        if (text.startswith("`") and not dot) or not dot:
             entity, key = "attribute", text
         word = _bare(entity)
         if _ENTITIES.get(word) not in self._language.entities:
@@ -228,7 +235,9 @@ class _Reader:
     def _list(self, kind: str, key: str) -> list[str]:
         names = {self._language.texts[name] for name in self._language.lists} if self._language.lists else None
         if kind == "attribute" and names is not None and key not in names:
-            raise self.wrong(f"Only {list(self._language.lists)} support comparison with a list of quoted string values")
+            raise self.wrong(
+                f"Only {list(self._language.lists)} support comparison with a list of quoted string values"
+            )
         if self.take("(")[1] != "(":
             raise self.wrong("a list is written ('a', 'b')")
         found = [self._quoted(kind, key)]

@@ -47,7 +47,7 @@ def get_history_bulk(call: Call) -> dict[str, Any]:
 
 
 def _values(call: Call, run_id: str, key: str) -> list[dict[str, Any]]:
-    """In order of arrival. The same value twice is one, as it is with MLflow: a client that repeats a request after a lost
+    """By time, then step. The same value twice is one, as it is with MLflow: a client that repeats a request after a lost
     answer must not make a second point of it."""
     find_run(call, run_id)
     found = call.record.metrics.get(run_id, key)
@@ -62,5 +62,5 @@ def _values(call: Call, run_id: str, key: str) -> list[dict[str, Any]]:
     )
     return [
         {"key": key, "value": value, "timestamp": stamp, "step": step}
-        for value, stamp, step in dict.fromkeys(rows)
+        for value, stamp, step in sorted(dict.fromkeys(rows), key=lambda row: (row[1], row[2]))
     ]

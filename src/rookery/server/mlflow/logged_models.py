@@ -30,7 +30,12 @@ __all__ = [
 ]
 
 _STATUS = {"pending": "LOGGED_MODEL_PENDING", "ready": "LOGGED_MODEL_READY", "failed": "LOGGED_MODEL_UPLOAD_FAILED"}
-_STATUS_IN = {**{theirs: ours for ours, theirs in _STATUS.items()}, 1: "pending", 2: "ready", 3: "failed"}
+_STATUS_IN: dict[Any, str] = {
+    **{theirs: ours for ours, theirs in _STATUS.items()},
+    1: "pending",
+    2: "ready",
+    3: "failed",
+}
 
 
 def create(call: Call) -> dict[str, Any]:
@@ -61,9 +66,11 @@ def get(call: Call) -> dict[str, Any]:
 
 def finalize(call: Call) -> dict[str, Any]:
     model_id = _own(call)
-    status = _STATUS_IN.get(call.args.get("status", ""))
+    status = _STATUS_IN.get(call.args.get("status")) if isinstance(call.args.get("status"), (str, int)) else None
     if status is None:
-        raise invalid(f"Invalid value {call.args.get('status')!r:.60} for parameter 'status'. Known: {', '.join(_STATUS.values())}.")
+        raise invalid(
+            f"Invalid value {call.args.get('status')!r:.60} for parameter 'status'. Known: {', '.join(_STATUS.values())}."
+        )
     return {"model": model_out(call.record.logged_models.change(model_id, status=status))}
 
 
@@ -176,7 +183,9 @@ def _order(item: dict[str, Any]) -> Order:
 
 def _value(model: dict[str, Any], kind: str, key: str, datasets: set[Any]) -> Any:
     if kind == "metric":
-        found = [m for m in model["data"].get("metrics", []) if m["key"] == key and (not datasets or _is_on(m, datasets))]
+        found = [
+            m for m in model["data"].get("metrics", []) if m["key"] == key and (not datasets or _is_on(m, datasets))
+        ]
         return float(found[0]["value"]) if found else None
     if kind in ("param", "tag"):
         pairs = model["data"].get("params", []) if kind == "param" else model["info"].get("tags", [])

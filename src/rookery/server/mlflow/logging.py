@@ -67,7 +67,9 @@ def log_batch(call: Call) -> dict[str, Any]:
     for key, value in ((p.get("key"), p.get("value")) for p in given_params):
         text = "" if value is None else str(value)
         if params.setdefault(_checked(key, "parameter"), text) != text:
-            raise invalid(f"Duplicate parameter keys have been submitted: ['{key}']. Please ensure that the request contains only one param value per param key.")
+            raise invalid(
+                f"Duplicate parameter keys have been submitted: ['{key}']. Please ensure that the request contains only one param value per param key."
+            )
     labels = {_checked(key, "tag"): value for key, value in call.pairs("tags").items()}
     return _log(call, run_id, metrics, params, labels)
 
@@ -114,14 +116,15 @@ def _chunks(run_id: str, metrics: list[dict[str, Any]]) -> tuple[list[tuple[str,
     on_models = []
     now_ms = int(time.time() * 1000)
     for number, metric in enumerate(metrics):
-        key, value = metric.get("key"), number_in(metric.get("value"))
+        key: Any = metric.get("key")
+        value = number_in(metric.get("value"))
         if value is None:
             raise invalid(
                 f"Invalid value {metric.get('value')!r:.60} for parameter 'metrics[{number}].value' supplied: Metric "
-                f"'{str(key):.60}' needs a number."
+                f"'{key!s:.60}' needs a number."
             )
         step, stamp = _int64(metric.get("step"), 0, "step"), _int64(metric.get("timestamp"), now_ms, "timestamp")
-        if key not in series:
+        if not isinstance(key, str) or key not in series:
             series[_checked(key, "metric")] = ([], [], [])
         values, steps, times = series[key]
         values.append(value)
@@ -152,7 +155,9 @@ def _int64(value: Any, default: int, what: str) -> int:
                 raise ValueError
             value = int(value)
         except (TypeError, ValueError, OverflowError):
-            raise invalid(f"Invalid value {value!r:.60} for parameter '{what}' supplied: it must be an integer.") from None
+            raise invalid(
+                f"Invalid value {value!r:.60} for parameter '{what}' supplied: it must be an integer."
+            ) from None
     if not -_INT64 <= value < _INT64:
         raise invalid(f"Invalid value {value} for parameter '{what}' supplied: it does not fit in 64 bits.")
     return value
@@ -172,5 +177,7 @@ def _checked(key: Any, what: str) -> str:
     if "/" in key or key in (".", ".."):
         plain = posixpath.normpath(key)
         if plain != key or plain in (".", "..") or plain.startswith(("..", "/")):
-            raise invalid(f"Invalid value {key!r:.100} for parameter 'name' supplied: Names may be treated as files in certain cases, and must not resolve to other names when treated as such. This name would resolve to {plain!r:.100}")
+            raise invalid(
+                f"Invalid value {key!r:.100} for parameter 'name' supplied: Names may be treated as files in certain cases, and must not resolve to other names when treated as such. This name would resolve to {plain!r:.100}"
+            )
     return key

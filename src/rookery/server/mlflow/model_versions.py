@@ -84,9 +84,7 @@ def search(call: Call) -> dict[str, Any]:
 
 def change(call: Call) -> dict[str, Any]:
     model = _find(call)
-    changed = call.record.models.change(
-        model["name"], model["version"], {"description": call.text("description", "")}
-    )
+    changed = call.record.models.change(model["name"], model["version"], {"description": call.text("description", "")})
     return {"model_version": version_out(changed)}
 
 

@@ -1,8 +1,8 @@
 """The paths of the artifact proxy: whose files they are, and where the record keeps them.
 
-    <experiment>/<run>/artifacts/…             the run's artifacts
-    rookery-models/<model>/<version>/…         a registered version's files, to be read
-    anything else                              loose files: those of logged models, of traces, of nobody
+<experiment>/<run>/artifacts/…             the run's artifacts
+rookery-models/<model>/<version>/…         a registered version's files, to be read
+anything else                              loose files: those of logged models, of traces, of nobody
 """
 
 from __future__ import annotations
@@ -52,7 +52,9 @@ class Place:
 
     def link(self, record: Record, sha256: str) -> None:
         if self.model is not None:
-            raise MlflowError("PERMISSION_DENIED", f"{self.path!r:.200} belongs to a registered version, which does not change.")
+            raise MlflowError(
+                "PERMISSION_DENIED", f"{self.path!r:.200} belongs to a registered version, which does not change."
+            )
         if self.run_id is not None:
             if not self.inner:
                 raise invalid(f"Invalid path: {self.path!r:.200} names a folder.")

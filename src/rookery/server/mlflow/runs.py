@@ -32,7 +32,9 @@ def create(call: Call) -> dict[str, Any]:
     name = call.text("run_name", "")
     tagged = tags.pop(RUN_NAME, "")
     if name and tagged and name != tagged:
-        raise invalid(f"Both 'run_name' argument and 'mlflow.runName' tag are specified, but with different values ({name!r:.80}, {tagged!r:.80}).")
+        raise invalid(
+            f"Both 'run_name' argument and 'mlflow.runName' tag are specified, but with different values ({name!r:.80}, {tagged!r:.80})."
+        )
     parent = tags.get(PARENT) or None
     call.check_run(parent)
     if parent is not None and call.record.search.one(parent) is None:
@@ -126,7 +128,9 @@ def _ours(given: Condition) -> list[Condition]:
     if given.key == "status":
         return [_status(given)]
     if given.key == "artifact_uri":
-        raise invalid("artifact_uri cannot be searched here: it is made of the experiment's and the run's id. Search run_id.")
+        raise invalid(
+            "artifact_uri cannot be searched here: it is made of the experiment's and the run's id. Search run_id."
+        )
     return [given]
 
 
@@ -135,7 +139,11 @@ def _status(given: Condition) -> Condition:
     if given.op in ("LIKE", "ILIKE"):
         from rookery.server.mlflow.filters import like
 
-        names = [n for n in ("RUNNING", "SCHEDULED", "FINISHED", "FAILED", "KILLED") if like(n, given.value, given.op == "ILIKE")]
+        names = [
+            n
+            for n in ("RUNNING", "SCHEDULED", "FINISHED", "FAILED", "KILLED")
+            if like(n, given.value, given.op == "ILIKE")
+        ]
     else:
         names = given.value if isinstance(given.value, list) else [given.value]
     ours = [status for name in names for status in statuses_of(name)]

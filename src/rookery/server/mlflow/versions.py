@@ -70,7 +70,11 @@ def source_entries(record: Record, source: str, model_id: str) -> tuple[list[dic
     copied = re.fullmatch(r"models:/([^/]+)/(\d+)", source)
     if copied:
         model = record.models.get(copied.group(1), int(copied.group(2)))
-        return [{k: f[k] for k in ("path", "sha256", "size")} for f in model["files"]], model["run_id"], model["is_folder"]
+        return (
+            [{k: f[k] for k in ("path", "sha256", "size")} for f in model["files"]],
+            model["run_id"],
+            model["is_folder"],
+        )
     path = None
     ran = re.fullmatch(r"runs:/([^/]+)/?(.*)", source)
     if ran:

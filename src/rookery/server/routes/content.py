@@ -10,7 +10,7 @@ from starlette.responses import Response, StreamingResponse
 from rookery.errors import NotFoundError, UserError
 from rookery.server.answers import JsonAnswer, answer, raw_answer
 from rookery.server.services import Served
-from rookery.server.uploads import Body, parse_object, receive_content, receive_pack
+from rookery.server.uploads import Body, parse_object, receive_content, receive_pack, receive_part
 from rookery.server.zips import zip_chunks
 
 __all__ = ["router"]
@@ -37,6 +37,27 @@ async def put_pack(request: Request, services: Served) -> JsonAnswer:
 async def put_content(sha256: str, request: Request, services: Served) -> JsonAnswer:
     stored, size = await receive_content(request, services.record.content, sha256)
     return answer({"sha256": stored, "size": size}, 201)
+
+
+@router.get("/content/{sha256}/upload")
+def upload_state(sha256: str, services: Served) -> JsonAnswer:
+    """How much of an upload has arrived: where PATCH goes on."""
+    offset = services.record.partials.offset(sha256)
+    return answer(
+        {"stored": offset is None, "offset": services.record.content.size(sha256) if offset is None else offset}
+    )
+
+
+@router.patch("/content/{sha256}")
+async def continue_upload(
+    sha256: str,
+    request: Request,
+    services: Served,
+    offset: Annotated[int, Header(alias="Upload-Offset", ge=0)],
+    total: Annotated[int, Header(alias="Upload-Length", ge=0, le=2**53)],
+) -> JsonAnswer:
+    """Bytes of a file from an offset on; whatever arrives is kept, and the last of them makes the file."""
+    return answer(await receive_part(request, services.record.partials, sha256, offset, total))
 
 
 @router.get("/content/{sha256}")

@@ -46,7 +46,9 @@ def get_start(request: Request, services: Served) -> Response:
         principal = authenticate(services, request)
     except AuthenticationError:
         return RedirectResponse(f"{services.prefix}/login", 303)
-    return pages.start_page(services.prefix, services.identity["name"], str(principal), principal.role or principal.kind)
+    return pages.start_page(
+        services.prefix, services.identity["name"], str(principal), principal.role or principal.kind
+    )
 
 
 @open_router.get("/login")

@@ -9,6 +9,7 @@ from fastapi import APIRouter
 
 from rookery.record.clock import from_unix
 from rookery.server.answers import JsonAnswer, answer
+from rookery.server.auth import Asking
 from rookery.server.schemas import TokenRequest, WorkspaceChange
 from rookery.server.services import Served, Services
 from rookery.settings import get_setting
@@ -46,14 +47,14 @@ def make_token(wanted: TokenRequest, services: Served) -> JsonAnswer:
 
 
 @router.post("/tokens/tracking")
-def make_tracking_token(services: Served) -> JsonAnswer:
+def make_tracking_token(services: Served, asking: Asking) -> JsonAnswer:
     """A token for MLflow's calls only, and the TCP port they are answered at. A client is expected for a while."""
     hours = get_setting("tracking_token_hours", services.paths.root)
     expires = time.time() + hours * 3600
     services.tracking_until = max(services.tracking_until, time.time() + min(hours, EXPECTED_H) * 3600)
     return answer(
         {
-            "token": services.record.tokens.make("", "track", expires),
+            "token": services.record.tokens.make("", "track", expires, str(asking)),
             "expires_utc": from_unix(int(expires)),
             "port": services.endpoint.get("port"),
             "tls": bool(services.endpoint.get("tls")),
