@@ -14,6 +14,9 @@ import pytest
 
 from rookery.testing.mlflow_client import ROOT, ensure_client
 
+# Run by test_suite.py in the environment of the client, never by this session.
+collect_ignore = ["client_suite"]
+
 
 class Server:
     """`python -m rookery.server --testing` on a free port of loopback."""
