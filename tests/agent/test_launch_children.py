@@ -126,7 +126,9 @@ class TestLogs:
         assert ends(gang.outcomes_of(0)) == {0: 0, 1: 0}
 
     def test_what_the_user_redirected_stays_where_it_is(self, launched, bench):
-        gang = launched("print('hello')", command=f"{sys.executable} torchrun.py 2 train.py 2>&1 | tee mine.txt")
+        # One write each: `print` without a buffer writes the line's end by itself, and two ranks share the pipe.
+        script = "import os; os.write(1, b'hello\\n')"
+        gang = launched(script, command=f"{sys.executable} torchrun.py 2 train.py 2>&1 | tee mine.txt")
         assert gang.run()[0]["result"] == "completed"
         said = bench.keeper.log("azureml-logs/70_launcher_log.txt").decode()
         assert sorted(said.splitlines()) == ["hello", "hello", "launcher of node 0"]
