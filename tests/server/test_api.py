@@ -17,6 +17,13 @@ def sha(data):
     return hashlib.sha256(data).hexdigest()
 
 
+def details_of(response):
+    """The details of an error, without the id that every request has of its own."""
+    details = response.json()["error"]["details"]
+    assert details.pop("request_id") == response.headers["X-Request-Id"]
+    return details
+
+
 class TestRuns:
     def test_create_is_idempotent(self, api):
         first = api.owner.post("/runs", json=run_spec())
@@ -137,7 +144,7 @@ class TestFiles:
         assert post(0, b"0123").json() == {"ack": 4}
         assert post(2, b"23456").json() == {"ack": 7}
         gap = post(9, b"x")
-        assert (gap.status_code, gap.json()["error"]["details"]) == (409, {"offset": 7})
+        assert (gap.status_code, details_of(gap)) == (409, {"offset": 7})
         part = api.owner.get(f"/runs/run-1/logs/{LOG}", params={"offset": 2, "length": 3})
         assert (part.content, part.headers["X-Log-Size"]) == (b"234", "7")
         assert api.owner.get("/runs/run-1/logs/user_logs/std_log.txt", params={"offset": 99}).content == b""
@@ -166,7 +173,7 @@ class TestFiles:
             assert stat.S_ISLNK(archive.getinfo("sub/l").external_attr >> 16)
         entries[0]["sha256"] = sha(b"never")
         response = api.owner.post("/snapshots", json={"entries": entries})
-        assert (response.status_code, response.json()["error"]["details"]) == (
+        assert (response.status_code, details_of(response)) == (
             409,
             {"missing": [sha(b"never")]},
         )
@@ -214,7 +221,7 @@ class TestAgent:
         assert agent.post(f"{at}/journal", json=part).json() == {"ack": 10}
         assert agent.post(f"{at}/journal", json=part).json() == {"ack": 10}
         gap = agent.post(f"{at}/journal", json={**part, "from": 50, "to": 60})
-        assert (gap.status_code, gap.json()["error"]["details"]) == (409, {"offset": 10})
+        assert (gap.status_code, details_of(gap)) == (409, {"offset": 10})
         agent.post(f"{at}/log", params={"name": LOG, "offset": 0}, content=b"x")
         agent.post(f"{at}/beat", json={"samples": [{"time": "t", "cpu_percent": 1.0}], "state": "running"})
         hello = agent.post(f"{at}/hello", json={"protocol": 1}).json()

@@ -83,7 +83,7 @@ class EngineExam:
         # By command line first: an agent that has not come far enough to note itself is ended too.
         roots = {place.root for place in places}
         for pid in all_pids():
-            if command_line(pid)[-1:] and command_line(pid)[-1] in roots:
+            if roots.intersection(command_line(pid)[-1:]):  # asked once: it may end between two looks
                 cluster.kill_process({"pid": pid})
         for place in places:
             for name in ("up.json", "child.json"):
