@@ -11,8 +11,8 @@ print(f"started {time.time():.6f}", flush=True)
 import torch  # noqa: E402
 import torch.distributed as dist  # noqa: E402
 
-DEPTH, WIDTH, SIDE, BATCH = 24, 64, 8, 32
-ROUNDS, ROUND_S = 7, 0.5
+DEPTH, WIDTH, SIDE, BATCH = 24, 64, 8, 96
+ROUNDS, ROUND_S = 5, 1.0
 
 
 class Net(torch.nn.Module):
