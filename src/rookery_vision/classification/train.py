@@ -1,0 +1,181 @@
+"""Trains a network to tell pictures apart: what Train PyTorch Model runs.
+
+Alone, under torchrun, as a job; the folders are those that the other modules make:
+
+    python -m rookery_vision train_pytorch_model --untrained-model net --training-dataset a --validation-dataset b --trained-model out
+    torchrun --nproc_per_node 2 -m rookery_vision train_pytorch_model …
+    rookery run --processes-per-node 2 -c "python -m rookery_vision train_pytorch_model …"
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+from rookery_vision.classification.checkpoint import Checkpoints
+from rookery_vision.classification.checks import check_data, check_sizes
+from rookery_vision.classification.network import amp_for, make_network, make_optimizer, to_input
+from rookery_vision.classification.pictures import PictureSet
+from rookery_vision.classification.presets import TOP, Options
+from rookery_vision.classification.ranks import Ranks, global_batches, joined, my_share
+from rookery_vision.classification.result import Best, write_result
+from rookery_vision.classification.schedule import rate_at
+from rookery_vision.classification.telling import Telling
+from rookery_vision.errors import by_id
+from rookery_vision.formats.model_directory import read_model_spec, read_state
+from rookery_vision.stack import torch
+
+__all__ = ["Trainer", "evaluate", "main", "train_one_epoch", "train_step"]
+
+
+def main(untrained: str, training: str, validation: str, output: str, options: Options) -> None:
+    """Train, and write the model of the best epoch."""
+    spec = read_model_spec(untrained)
+    data = check_data(training, validation, spec, options)
+    with joined() as ranks:
+        check_sizes(data, options, ranks.world)
+        trainer = Trainer(data, read_state(untrained), options, ranks)
+        try:
+            best = _epochs(trainer)
+        finally:
+            trainer.close()
+        if ranks.is_first:
+            write_result(output, trainer, best)
+            trainer.checkpoints.remove()
+        ranks.wait()  # nobody leaves while the first one still writes
+
+
+class Trainer:
+    """Everything that one training has."""
+
+    def __init__(self, data: Any, state: Any, options: Options, ranks: Ranks) -> None:
+        torch.manual_seed(options.random_seed)
+        self.data, self.options, self.ranks = data, options, ranks
+        self.network = make_network(data.spec, len(data.categories), state).to(ranks.device)
+        self.amp = amp_for(options.precision, ranks)
+        self.optimizer = make_optimizer(self.network, options.learning_rate)
+        self.criterion = torch.nn.CrossEntropyLoss(label_smoothing=options.label_smoothing)
+        self.checkpoints = Checkpoints(options, data.fingerprint)
+        self.progress = self.checkpoints.load(self.network, self.optimizer)
+        if not ranks.is_first:
+            self.progress.clear_sums()  # what was saved is the sum over all processes
+        # Wrapped once the weights are in: DDP sends the first process' to all others.
+        self.parallel = self.network
+        if ranks.world > 1:
+            devices = [ranks.device] if ranks.device.type == "cuda" else None
+            self.parallel = torch.nn.parallel.DistributedDataParallel(
+                self.network, device_ids=devices, gradient_as_bucket_view=True
+            )
+        with_cache = options.cache == "Auto"
+        seed = options.random_seed
+        self.train_set = PictureSet(data.training, data.prep, data.train_labels, options.augmentation, seed, with_cache)
+        self.valid_set = PictureSet(data.validation, data.prep, data.valid_labels, with_cache=with_cache)
+        self.telling = Telling(ranks, options)
+
+    def close(self) -> None:
+        self.train_set.close()
+        self.valid_set.close()
+
+
+def _epochs(trainer: Trainer) -> Best:
+    options, progress, telling = trainer.options, trainer.progress, trainer.telling
+    telling.begin(trainer)
+    best = progress.best
+    while progress.epoch < options.epochs and progress.epochs_without_gain < options.patience:
+        began = time.perf_counter()
+        train_one_epoch(trainer)
+        spent = time.perf_counter() - began
+        valid = evaluate(trainer)
+        best.consider(progress.epoch, valid, trainer.network)
+        progress.note_loss(valid["loss"])
+        telling.epoch(progress, valid, best, spent)
+        progress.next_epoch()
+        trainer.checkpoints.save(trainer)
+    telling.end(trainer, best)
+    return best
+
+
+def train_one_epoch(trainer: Trainer) -> None:
+    """One pass over the training pictures; goes on within an epoch where a checkpoint says so."""
+    options, ranks, progress = trainer.options, trainer.ranks, trainer.progress
+    trainer.parallel.train()
+    groups = global_batches(
+        len(trainer.train_set), options.batch_size, ranks.world, options.random_seed, progress.epoch
+    )
+    shares = [my_share(group, ranks.rank, ranks.world) for group in groups[progress.step :]]
+    peak = options.learning_rate * ranks.world
+    for batch in trainer.train_set.batches(shares, progress.epoch):
+        trainer.checkpoints.leave_if_asked(trainer)
+        began = time.perf_counter()
+        rate = rate_at(progress.epoch + progress.step / len(groups), options.epochs, options.warmup_step_number, peak)
+        for group in trainer.optimizer.param_groups:
+            group["lr"] = rate
+        whole = len(groups[progress.step])
+        loss, wrong = train_step(trainer, batch, len(batch.labels) * ranks.world / whole)
+        progress.add(len(batch.labels), loss, wrong, rate, batch.waited_s, time.perf_counter() - began)
+        if not math.isfinite(loss):
+            raise by_id("NaN")(
+                f"The loss is {loss} in epoch {progress.epoch + 1}, step {progress.step}. Lower 'Learning rate' (it is "
+                f"{options.learning_rate:g}, times {ranks.world} processes), or add warm-up epochs."
+            )
+        trainer.telling.step(progress, len(groups))
+    progress.reduce(ranks)
+
+
+def train_step(trainer: Trainer, batch: Any, share: float) -> tuple[float, int]:
+    """Forward, backward, update; (mean loss, how many were told wrong).
+
+    share: the part of the step's pictures that this process has, times the number of processes: DDP averages over processes, the
+    loss is to be the average over pictures.
+    """
+    x_NCHW = to_input(batch.batch_NHWC, trainer.data.prep, trainer.ranks.device)
+    labels = torch.from_numpy(batch.labels).to(trainer.ranks.device)
+    with trainer.amp.autocast():
+        if trainer.options.mixup > 0:
+            loss, scores = _mixed(trainer, x_NCHW, labels)
+        else:
+            scores = trainer.parallel(x_NCHW)
+            loss = trainer.criterion(scores, labels)
+    trainer.amp.backward(loss * share)
+    trainer.amp.step(trainer.optimizer)
+    trainer.optimizer.zero_grad(set_to_none=True)
+    return float(loss.detach()), int((scores.detach().argmax(1) != labels).sum())
+
+
+def _mixed(trainer: Trainer, x_NCHW: Any, labels: Any) -> tuple[Any, Any]:
+    """mixup: every picture with a share of another one, and the loss likewise. Drawn from (seed, epoch, step)."""
+    import numpy
+
+    options, progress = trainer.options, trainer.progress
+    chance = numpy.random.default_rng((options.random_seed, progress.epoch, progress.step, trainer.ranks.rank))
+    share = float(chance.beta(options.mixup, options.mixup))
+    other = torch.from_numpy(chance.permutation(len(labels))).to(labels.device)
+    scores = trainer.parallel(x_NCHW.mul(share).add_(x_NCHW[other], alpha=1 - share))
+    loss = share * trainer.criterion(scores, labels) + (1 - share) * trainer.criterion(scores, labels[other])
+    return loss, scores
+
+
+@torch.no_grad()
+def evaluate(trainer: Trainer) -> dict[str, Any]:
+    """Loss, top-1, top-5 and the confusion matrix over all validation pictures, each counted once."""
+    ranks, data = trainer.ranks, trainer.data
+    ranks.share_buffers(trainer.network)
+    trainer.network.eval()
+    count, num = len(trainer.valid_set), len(data.categories)
+    mine = list(range(ranks.rank, count, ranks.world))
+    size = max(trainer.options.batch_size, 16)
+    matrix = torch.zeros(num, num, dtype=torch.long)
+    loss = top1 = top5 = 0.0
+    for batch in trainer.valid_set.batches([mine[i : i + size] for i in range(0, len(mine), size)]):
+        labels = torch.from_numpy(batch.labels).to(ranks.device)
+        with trainer.amp.autocast():
+            scores = trainer.network(to_input(batch.batch_NHWC, data.prep, ranks.device))
+        scores = scores.float()
+        loss += float(torch.nn.functional.cross_entropy(scores, labels, reduction="sum"))
+        ranked = scores.topk(min(TOP, num), dim=1).indices
+        top1 += int((ranked[:, 0] == labels).sum())
+        top5 += int((ranked == labels[:, None]).sum())
+        matrix.view(-1).index_add_(0, (labels * num + ranked[:, 0]).cpu(), torch.ones(len(labels), dtype=torch.long))
+    loss, top1, top5 = ranks.total([loss, top1, top5])
+    return {"loss": loss / count, "top1": top1 / count, "top5": top5 / count, "matrix": ranks.total_tensor(matrix)}
