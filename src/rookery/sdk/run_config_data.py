@@ -1,5 +1,4 @@
-"""The data elements of a RunConfiguration. They are kept and saved; runs with data are refused until
-datasets exist here."""
+"""The data elements of a RunConfiguration, as they are kept and saved; `submission_data` turns them into inputs and outputs."""
 
 from __future__ import annotations
 

@@ -1,0 +1,25 @@
+"""A record of its own for every test, in a folder with an awkward name."""
+
+from __future__ import annotations
+
+import pytest
+
+from rookery.record import Record
+from rookery.spec.paths import WorkspacePaths
+
+
+@pytest.fixture
+def record(tmp_path):
+    root = tmp_path / "a work's space"
+    root.mkdir()
+    record = Record(WorkspacePaths(str(root)))
+    yield record
+    record.close()
+
+
+@pytest.fixture(scope="module")
+def s3():
+    from rookery.testing.s3_server import s3_server
+
+    with s3_server() as address:
+        yield address
