@@ -36,8 +36,27 @@ def paths(tmp_path) -> WorkspacePaths:
     return found
 
 
+# What reads and writes the record most; these run on both databases.
+ON_BOTH = ("test_controller", "test_holds", "test_preemption", "test_recovery")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "database_url" in metafunc.fixturenames:
+        is_both = metafunc.module.__name__.rpartition(".")[2] in ON_BOTH
+        metafunc.parametrize("database_url", ["sqlite", "postgresql"] if is_both else ["sqlite"], indirect=True)
+
+
 @pytest.fixture
-def record(paths) -> Iterator[Record]:
+def database_url(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, home: Any) -> str:
+    """The record's database: SQLite in the workspace's folder (empty), or a real PostgreSQL."""
+    url = request.getfixturevalue("postgres").emptied() if request.param == "postgresql" else ""
+    if url:
+        monkeypatch.setenv("ROOKERY_DATABASE_URL", url)
+    return url
+
+
+@pytest.fixture
+def record(paths, database_url) -> Iterator[Record]:
     found = Record(paths)
     yield found
     found.close()

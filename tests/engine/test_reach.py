@@ -12,9 +12,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from rookery.engine.engines.base import NodeAnswer, NodeInfo
-from rookery.engine.probe_program import MARK
-from rookery.engine.reach_check import Surroundings, check_reach
-from rookery.engine.reach_probe import read_answer
+from rookery.engine.reach.check import Surroundings, check_reach
+from rookery.engine.reach.probe import read_answer
+from rookery.engine.reach.probe_program import MARK
 from rookery.errors import ComputeError
 from rookery.spec.compute import ClusterSpec, Reach
 from rookery.spec.protocol import PROTOCOL

@@ -6,6 +6,7 @@ import json
 import os
 
 import pytest
+from sqlalchemy import update
 
 from rookery.engine import Controller
 from rookery.engine import observations as obs
@@ -13,6 +14,7 @@ from rookery.engine.outcome import Grant
 from rookery.engine.run_state import first_state, store_state
 from rookery.engine.state import step
 from rookery.environments import BuiltEnvironment
+from rookery.record.schema import runs
 from rookery.spec.compute import ClusterSpec
 from rookery.spec.plain import from_plain
 from rookery.spec.run import RunSpec, WatchedProcess
@@ -142,6 +144,20 @@ class TestRestart:
         house.finish(run_id)
         house.finish(watched)
         assert house.status(watched) == "Completed"
+
+    def test_what_was_asked_for_and_cannot_be_read_fails_the_run_when_its_turn_comes(self, stopped):
+        """Of runs that wait it is read late: they may be very many."""
+        bad, good = stopped.submit(), stopped.submit()
+        for run_id in (bad, good):
+            rewind(stopped, run_id, obs.Submitted(), READY)
+        with stopped.record.database.write() as tx:
+            tx.conn.execute(update(runs).where(runs.c.id == bad).values(spec={"colour": 1}))
+        stopped.restart()
+        wait_for(lambda: stopped.status(bad) == "Failed", "the end of the bad one", 60)
+        assert "cannot be read" in stopped.record.runs.get(bad)["error"]["summary"]
+        stopped.start_ranks(good)
+        stopped.finish(good)
+        assert stopped.status(good) == "Completed"
 
     def test_a_state_that_cannot_be_read_fails_the_run_and_no_other(self, stopped):
         broken, good = stopped.submit(), stopped.submit()

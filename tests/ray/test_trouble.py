@@ -15,7 +15,7 @@ from rookery.errors import ComputeError
 from rookery.spec.compute import ClusterSpec, Reach
 from rookery.testing.engine_exam import Deaths, stand_in_boot, wait_for
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def up(ray_cluster):
         except (OSError, ValueError):
             return None
 
-    return lambda place, name="up.json": wait_for(lambda: read(place, name), "an agent", 60)
+    return lambda place, name="up.json": wait_for(lambda: read(place, name), "an agent", 90)
 
 
 class TestReaching:

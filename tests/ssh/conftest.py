@@ -51,7 +51,7 @@ def make(machines, tmp_path):
             return places[-1]
 
         def up(self, place):
-            return wait_for(lambda: read(place), "an agent")
+            return wait_for(lambda: read(place), "an agent", 60)
 
     yield Maker()
     for engine in engines:
@@ -62,9 +62,9 @@ def make(machines, tmp_path):
             os.kill(found["pid"], signal.SIGKILL)
 
 
-def read(place: Place):
+def read(place: Place, name: str = "up.json"):
     try:
-        return json.loads((Path(place.root) / "up.json").read_text())
+        return json.loads((Path(place.root) / name).read_text())
     except (OSError, ValueError):
         return None
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from rookery.engine.engines.base import Place
-from rookery.engine.engines.ssh_machines import make_machines
-from rookery.engine.engines.ssh_placements import ENDED, STARTED, Placement, Placements
-from rookery.engine.engines.ssh_room import Room
-from rookery.engine.engines.ssh_words import explain
+from rookery.engine.engines.ssh.machines import make_machines
+from rookery.engine.engines.ssh.placements import ENDED, STARTED, Placement, Placements
+from rookery.engine.engines.ssh.room import Room
+from rookery.engine.engines.ssh.words import explain
 from rookery.errors import ComputeError
 from rookery.spec.compute import ClusterSpec, Reach
 from rookery.spec.engine_options import SshOptions, read_options
@@ -107,7 +107,7 @@ class TestPlacements:
         assert not Placements(str(tmp_path)).condemned("a")
 
     def test_forget_what_ended_long_ago(self, tmp_path, monkeypatch):
-        monkeypatch.setattr("rookery.engine.engines.ssh_placements.KEPT", 2)
+        monkeypatch.setattr("rookery.engine.engines.ssh.placements.KEPT", 2)
         kept = Placements(str(tmp_path))
         for i in range(5):
             (one,) = kept.ask([(Place(f"r{i}", 1, 0, "/n", "pool"), "a", 0)])

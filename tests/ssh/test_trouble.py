@@ -79,15 +79,16 @@ class TestConnection:
         wait_for(lambda: deaths.of(place) and deaths.of(other), "the deaths")
 
     def test_gives_a_machine_up_and_kills_what_was_left_there(self, make, machines):
-        engine, deaths = make(lost_after_s=1)
+        engine, deaths = make(lost_after_s=3)
+        wait_for(lambda: engine.nodes()[0].state == "idle", "a connection, which may take longer than that", 60)
         place = make.place(child=True)
         engine.place([place])
         agent = make.up(place)
-        child = json.loads((Path(place.root) / "child.json").read_text())["pid"]
+        child = wait_for(lambda: read(place, "child.json"), "its rank", 60)["pid"]
         machines.end_sshd("m0")
         try:
             death = wait_for(lambda: deaths.of(place), "the death")[0]
-            assert "lost_after_s=1" in death.reason
+            assert "lost_after_s=3" in death.reason
             assert machines.network["m0"].address in death.reason
             assert not engine.is_alive(place)
             assert is_running(agent["pid"], agent["start_ticks"])

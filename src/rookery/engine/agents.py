@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -10,11 +11,11 @@ from rookery.engine import observations as obs
 from rookery.engine.engines.registry import Engines
 from rookery.engine.live import Live, LiveRuns
 from rookery.engine.loop import Loop
-from rookery.engine.outcome import read_outcome
+from rookery.engine.outcome import COMPLETED, FAILED, Outcome, read_outcome
 from rookery.engine.placement import JobMaker
 from rookery.engine.run_state import NodePhase
-from rookery.engine.verdict import lost_with
-from rookery.errors import ConflictError, UserError
+from rookery.engine.verdict import data_cause, lost_with
+from rookery.errors import ConflictError, RookeryError, UserError
 
 __all__ = ["AgentDesk"]
 
@@ -51,6 +52,7 @@ class AgentDesk:
             clock,
         )
         self.heartbeat_s, self._missed = heartbeat_s, missed
+        self._keeping = threading.Lock()
 
     def hello(self, run_id: str, attempt: int, node: int, body: Any = None) -> dict[str, Any]:
         machine = body.get("machine") if isinstance(body, dict) else None
@@ -94,11 +96,38 @@ class AgentDesk:
         outcome = read_outcome(body)
         if outcome is None:
             raise UserError(f"{body!r:.200} is not an outcome: result must be completed, failed, canceled or lost.")
-        self._tell(run_id, obs.RanksEnded(attempt, node, outcome))
+        live = self._find(run_id, attempt, node)
+        if outcome.result != COMPLETED or not live.spec.outputs:
+            self._tell(run_id, obs.RanksEnded(attempt, node, outcome))
+            return
+        with self._keeping:  # of two nodes that end together one is the last
+            outcome = self._keep_outputs(live, attempt, node, outcome)
+            self._tell(run_id, obs.RanksEnded(attempt, node, outcome))
+
+    def _keep_outputs(self, live: Live, attempt: int, node: int, outcome: Outcome) -> Outcome:
+        """What a run wrote becomes data when the last of its nodes has brought its share back, and before it is shown as
+        completed. Where it cannot, the run has failed."""
+        others = [n for i, n in enumerate(live.state.nodes) if i != node]
+        if any(n.outcome is None or n.outcome.result != COMPLETED for n in others):
+            return outcome
+        from rookery.data import complete_outputs
+
+        try:
+            complete_outputs(self._record, live.run_id)
+        except RookeryError as error:
+            return Outcome(FAILED, {**data_cause(error.message), "attempt": attempt}, outcome.ranks)
+        return outcome
 
     def finished(self, run_id: str, attempt: int, node: int, body: Any) -> None:
-        warnings = body.get("warnings") if isinstance(body, dict) else None
-        self._tell(run_id, obs.Shipped(attempt, node, tuple(str(w) for w in warnings or ())))
+        warnings = [str(w) for w in (body.get("warnings") if isinstance(body, dict) else None) or ()]
+        live = self._find(run_id, attempt, node)
+        mine = live.state.nodes[node].outcome
+        if live.spec.outputs and mine is not None and mine.result == COMPLETED:
+            # Once more, for an outcome that a keeper found on disk; what is kept already stays as it is.
+            kept = self._keep_outputs(live, attempt, node, mine)
+            if kept.result != COMPLETED:
+                warnings.append(str((kept.cause or {}).get("summary")))
+        self._tell(run_id, obs.Shipped(attempt, node, tuple(warnings)))
 
     def beat(self, run_id: str, attempt: int, node: int, body: Any) -> dict[str, Any]:
         live = self._find(run_id, attempt, node)
@@ -147,6 +176,9 @@ class AgentDesk:
                 silent_s = now - live.heard.setdefault(node, now)
                 if live.finishers and state.phase == NodePhase.ENDED:
                     self._look_at_finisher(live, node, silent_s)
+                if state.phase in NodePhase.BUSY and self._is_lost(live, node, silent_s):
+                    self._engines.kill(self._jobs.place(live, node))
+                    continue
                 if state.phase not in NodePhase.BUSY or node in live.state.silent or silent_s < limit:
                     continue
                 if self._is_coming(live, node, silent_s):
@@ -170,6 +202,15 @@ class AgentDesk:
             live.heard[node] = self._clock()
             return True
         return silent_s < COMING_S
+
+    def _is_lost(self, live: Live, node: int, silent_s: float) -> bool:
+        """Whether an agent has been silent for so long that one whose engine cannot see it is given up."""
+        if silent_s < self._missed * self.heartbeat_s:
+            return False
+        if not live.state.nodes[node].machine and not self._jobs.visits(live):
+            return False  # one that has never come is waited for
+        after_s = self._engines.lost_after_s(self._jobs.place(live, node).target)
+        return bool(after_s) and silent_s >= after_s
 
     def _look_at_finisher(self, live: Live, node: int, silent_s: float) -> None:
         """One that was sent to another machine and does not come up there is not waited for for ever."""

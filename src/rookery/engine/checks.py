@@ -8,11 +8,12 @@ from rookery import environments
 from rookery.engine.compute import Computes
 from rookery.engine.engines.base import Engine, NodeInfo
 from rookery.engine.engines.registry import Engines
+from rookery.engine.exporting import check_export
 from rookery.engine.ground import is_remote
 from rookery.engine.slots import gpus_per_node
 from rookery.errors import ComputeError, RunConfigError
 from rookery.spec.compute import LOCAL, ClusterSpec
-from rookery.spec.engine_options import SlurmOptions, read_options
+from rookery.spec.engine_options import KUBERNETES, SlurmOptions, read_options
 from rookery.spec.launch import LAUNCHERS
 from rookery.spec.run import RunKind, RunSpec
 
@@ -40,6 +41,8 @@ def _check_far(spec: RunSpec, cluster: ClusterSpec, engines: Engines) -> None:
     """Against the machines as they were last seen. An engine that cannot be asked now refuses nobody: runs wait for it."""
     if cluster.max_nodes and spec.node_count > cluster.max_nodes:
         raise ComputeError(_too_many(spec, cluster.max_nodes))
+    if cluster.engine == KUBERNETES:
+        check_export(spec, cluster)
     attached = engines.attached(spec.compute)
     if attached is None or attached.engine is None or attached.problem:
         return

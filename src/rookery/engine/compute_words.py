@@ -9,19 +9,22 @@ from rookery.engine.engines.base import NodeInfo
 from rookery.engine.queue import Node, Target
 from rookery.errors import ComputeError
 from rookery.spec.compute import LOCAL, LOW_PRIORITY, ClusterSpec
-from rookery.spec.engine_options import SlurmOptions, SshOptions, read_options
+from rookery.spec.engine_options import KubernetesOptions, SlurmOptions, SshOptions, read_options
 from rookery.spec.plain import to_plain
 
 __all__ = ["choose_node", "show_nodes", "show_target", "slots_of"]
 
 _STATES = ("idle", "leaving", "preempted", "preparing", "running", "unusable")
 _OUT = ("down", "drained")
+MANY = 100_000
 
 
 def slots_of(census: Sequence[NodeInfo], spec: ClusterSpec) -> int:
     """How many agents the machines of an engine have room for; those that are down now count, because they may come back."""
     cpus = spec.cpus_per_node
     options = read_options(spec.engine, spec.options)
+    if isinstance(options, KubernetesOptions):
+        return MANY  # its scheduler lets pods wait, we need not
     if isinstance(options, SshOptions):
         return len(census) * options.slots
     if isinstance(options, SlurmOptions) and options.cpus_per_task:

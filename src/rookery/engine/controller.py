@@ -6,25 +6,30 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Optional
 
 from rookery.engine import observations as obs
 from rookery.engine.agents import AgentDesk
-from rookery.engine.attaching import Attaching, Listener
 from rookery.engine.checks import check_feasible
 from rookery.engine.compute import Computes
 from rookery.engine.compute_words import show_nodes
 from rookery.engine.engines import Death, EmbeddedEngine, Engine, Place
 from rookery.engine.engines.registry import Engines, MakeEngine, make_engine
+from rookery.engine.engines.visitors import VISITORS
+from rookery.engine.exporting import make_export
 from rookery.engine.ground import is_remote
 from rookery.engine.holds import Holds
 from rookery.engine.live import Live, LiveRuns
 from rookery.engine.loop import Loop
+from rookery.engine.outcome import LOST, Outcome
 from rookery.engine.performer import Performer
 from rookery.engine.placement import JobMaker
+from rookery.engine.reach.attaching import Attaching, Listener
 from rookery.engine.reasons import ReasonWriter
 from rookery.engine.recovery import find_live_runs, last_words, outcome_on_disk, without_collecting
 from rookery.engine.run_state import NodePhase
+from rookery.engine.verdict import lost_cause
 from rookery.errors import ConflictError, UserError
 from rookery.settings import get_setting
 from rookery.spec.compute import ClusterSpec
@@ -106,9 +111,11 @@ class Controller:
         """Take up every run that is not over, then go on."""
         self._reasons.start()
         self._engines.start(self._agent_died, self._engine_changed, self._node_noticed)
+        self._performer.is_taking_up = True
         with without_collecting():
             for live in find_live_runs(self._record, self._runs):
                 self._runs.observe(live.run_id, obs.Recovered())
+        self._performer.is_taking_up = False
         self._engines.here.when_counted(lambda: self._loop.post(self._performer.give_out_nodes))
         self._loop.start()
 
@@ -185,6 +192,21 @@ class Controller:
     def commands(self, run_id: str, attempt: int, node: int, after: int) -> list[dict[str, Any]]:
         """What an agent is to do that it has not been told yet. Never blocks."""
         return self._desk.commands(run_id, attempt, node, after)
+
+    def manifests(self, run_id: str) -> dict[str, Any]:
+        """What starts the agents of a run that waits for Kubernetes, with their token. May take a second.
+
+        Raises:
+            ConflictError: the run is over, or does not wait for its agents yet.
+            UserError: its target is no Kubernetes.
+        """
+        live = self._runs.get(run_id)
+        if live is None:
+            status = self._record.runs.get(run_id)["status"]
+            raise ConflictError(
+                f"Run '{run_id}' is {status}: nothing can be started for it.", details={"status": status}
+            )
+        return make_export(live, self._jobs, self._paths)
 
     # -- compute ---------------------------------------------------------------------------------------------
 
@@ -307,6 +329,9 @@ class Controller:
                 return
             outcome, words = outcome_on_disk(place.paths), last_words(place.paths)
             seen = obs.AgentLost(place.attempt, place.node, death.words, outcome, death.signal, death.exit_code, words)
+            if place.target == VISITORS and outcome is None:
+                # No other agent can be put beside a process on a machine that is not ours: this is its end.
+                seen = replace(seen, outcome=Outcome(LOST, lost_cause(place.attempt, seen)))
             self._runs.observe(place.run_id, seen)
 
         self._loop.post(tell)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Optional
 from urllib.parse import urlsplit
 
-from rookery.engine.certificates import certificate_for_nodes
+from rookery.engine.reach.certificates import certificate_for_nodes
 from rookery.engine.runtime import agent_socket
 from rookery.spec.compute import ClusterSpec, Reach
 from rookery.spec.engine_options import EMBEDDED

@@ -15,6 +15,7 @@ from rookery.engine.outcome import Grant
 from rookery.engine.variables import Surroundings, rank_variables
 from rookery.environments import BuiltEnvironment
 from rookery.errors import RookeryError
+from rookery.spec.data import InputJob, OutputJob
 from rookery.spec.job import Job, RankJob
 from rookery.spec.launch import Launcher, LaunchJob
 from rookery.spec.logs import driver_log_name
@@ -22,7 +23,7 @@ from rookery.spec.paths import NodePaths, WorkspacePaths
 from rookery.spec.plain import from_plain, to_plain
 from rookery.spec.run import MASK, RunKind, RunSpec
 
-__all__ = ["JobLimits", "as_finisher", "make_job", "mask_job", "read_job", "write_job"]
+__all__ = ["DataJob", "JobLimits", "as_finisher", "make_job", "mask_job", "read_job", "write_job"]
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +39,15 @@ class JobLimits:
     stall_timeout_s: float = 0.0
 
 
+@dataclasses.dataclass(frozen=True)
+class DataJob:
+    """What a node is told of data."""
+
+    inputs: tuple[InputJob, ...] = ()
+    outputs: tuple[OutputJob, ...] = ()
+    cache_bytes: int = 0
+
+
 def make_job(
     paths: WorkspacePaths,
     spec: RunSpec,
@@ -51,6 +61,7 @@ def make_job(
     limits: JobLimits,
     watched_folder: str = "",
     ground: Optional[Ground] = None,
+    data: Optional[DataJob] = None,
 ) -> Job:
     """One node's share of an attempt. `grants` has one entry per node of the gang; none for interactive
     runs. `ground` says where it runs when that is not this machine."""
@@ -100,6 +111,10 @@ def make_job(
         launch=None if watches else _launch_job(spec, num_nodes, grant, around, socket),
         environment=built.on_node,
         thread_share=0 if ground.is_here else processes_sharing(spec),
+        inputs=data.inputs if data else (),
+        data_outputs=data.outputs if data else (),
+        data_cache=ground.paths.data_cache if data else "",
+        data_cache_bytes=data.cache_bytes if data else 0,
     )
 
 

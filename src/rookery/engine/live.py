@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 from rookery.engine.actions import Action, End, ReleaseNodes, Warn
 from rookery.engine.attempts import stamp_attempts
@@ -15,6 +16,7 @@ from rookery.engine.run_state import RunState, first_state, load_state, store_st
 from rookery.engine.state import step
 from rookery.errors import ConflictError, RunNotFoundError
 from rookery.record.clock import utc_now
+from rookery.record.runs import LiveRow
 from rookery.spec.cause import CauseKind
 from rookery.spec.plain import from_plain
 from rookery.spec.run import RunSpec
@@ -31,8 +33,11 @@ class Live:
     """One run that is not over. Only the controller's thread writes; `state` is immutable, so anybody may
     read it."""
 
-    spec: RunSpec
+    run_id: str
+    parent_id: Optional[str]
+    given: Union[RunSpec, str]  # JSON until somebody wants to know: of very many runs that wait nobody does
     state: RunState
+    unreadable: str = ""  # why `spec` is not what was asked for
     heard: dict[int, float] = field(default_factory=dict)  # node → when its agent was last heard of
     still: dict[int, tuple[int, float]] = field(default_factory=dict)  # node → attempt, seconds without progress
     cancel_deadline: Optional[float] = None
@@ -41,8 +46,15 @@ class Live:
     engine_reason: Optional[str] = None  # what its agents wait for in the engine's own queue, as last told
 
     @property
-    def run_id(self) -> str:
-        return self.spec.run_id
+    def spec(self) -> RunSpec:
+        if isinstance(self.given, str):
+            try:
+                self.given = read_spec(self.given)
+            except Exception as error:
+                log.exception("Run %s cannot be read", self.run_id)
+                self.unreadable = f"What was asked for cannot be read: another version may have written it ({error})."
+                self.given = RunSpec(self.run_id, "", compute=self.state.compute, parent_id=self.parent_id)
+        return self.given
 
 
 class LiveRuns:
@@ -83,14 +95,27 @@ class LiveRuns:
         """Take a run of the record into the table."""
         spec = from_plain(RunSpec, run["spec"])
         state = load_state(stored) if stored else first_state(spec, self._lost_retries(spec.compute))
-        live = self._live[spec.run_id] = Live(spec, state)
+        return self._add(Live(spec.run_id, spec.parent_id, spec, state))
+
+    def add_row(self, row: LiveRow, state: Optional[RunState]) -> Live:
+        """The same for a keeper that starts. What a run that waits asks for is read when its turn comes."""
+        if state is not None and state.status is RunStatus.QUEUED and state.compute:
+            return self._add(Live(row.id, row.parent_id, row.spec, state))
+        spec = read_spec(row.spec)
+        return self._add(
+            Live(row.id, row.parent_id, spec, state or first_state(spec, self._lost_retries(spec.compute)))
+        )
+
+    def _add(self, live: Live) -> Live:
+        self._live[live.run_id] = live
         self._sort(live)
         return live
 
     def temporary(self, run: dict[str, Any]) -> Live:
         """A run without an agent (kind child), looked at for one step."""
         spec = from_plain(RunSpec, run["spec"])
-        return Live(spec, RunState(kind=spec.kind, status=RunStatus(run["status"]), attempt=run["attempt"]))
+        state = RunState(kind=spec.kind, status=RunStatus(run["status"]), attempt=run["attempt"])
+        return Live(spec.run_id, spec.parent_id, spec, state)
 
     def observe(self, run_id: str, seen: Observation) -> None:
         """Move a run on. When the record cannot store the step now (a full disk) it is tried again later."""
@@ -120,9 +145,9 @@ class LiveRuns:
             ConflictError: the record says that the run is over.
         """
         new, todo = step(live.state, seen)
-        new = stamp_attempts(new, utc_now())
+        new = stamp_attempts(new, utc_now()) if new.attempts else new
         warnings = [a.text for a in todo if isinstance(a, Warn)]
-        if new != live.state or warnings:
+        if warnings or (new is not live.state and new != live.state):
             try:
                 self._store(live, new, warnings)
             except (ConflictError, RunNotFoundError):
@@ -197,6 +222,10 @@ class LiveRuns:
             "exception": said.get("exception"),
             "traceback": said.get("traceback") or cause.get("traceback"),
         }
+
+
+def read_spec(text: str) -> RunSpec:
+    return from_plain(RunSpec, json.loads(text))
 
 
 def _is_still_wanted(state: RunState, action: Action) -> bool:

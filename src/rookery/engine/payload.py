@@ -56,6 +56,9 @@ def _sources() -> dict[str, str]:
             found["offered/rookery/" + name] = os.path.join(package, name)
     for name in OFFERED_PACKAGES:
         found.update(_files(os.path.join(package, name), "offered/rookery/" + name))
+    vision = os.path.join(os.path.dirname(package), "rookery_vision")  # beside us, in a checkout and where installed
+    if os.path.isdir(vision):
+        found.update(_files(vision, "offered/rookery_vision"))
     for name in ("azureml", "horovod"):
         found.update(_files(_shim(package, name), "offered/" + name))
     return dict(sorted(found.items()))

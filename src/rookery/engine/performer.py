@@ -64,6 +64,7 @@ class Performer:
         self._holds, self._follow_up, self._get_live, self._clock = holds, follow_up, get_live, clock
         self._post, self._note_reason = post, note_reason
         self._preparing = Preparing(record, jobs, holds, follow_up, post)
+        self.is_taking_up = False  # a keeper starts: nodes are given out when all runs are there, by the first tick
 
     def stop(self) -> None:
         self._preparing.stop()
@@ -80,21 +81,21 @@ class Performer:
         if not self._holds.take(live.run_id, live.state.built):
             self._follow_up(live.run_id, obs.EnvironmentGone())
             return
-        nested = live.spec.compute == LOCAL and any(True for _ in self._holding_parents(live.run_id))
+        compute = live.state.compute or live.spec.compute  # its spec may not have been read yet, and need not be
+        nested = compute == LOCAL and any(True for _ in self._holding_parents(live.run_id))
         try:
-            self._computes.ask(live.spec.compute, self._request(live, nested))
+            self._computes.ask(compute, self._request(live, nested))
         except ComputeNotFoundError as error:
-            self._follow_up(
-                live.run_id, obs.Waiting(f"waits for '{live.spec.compute}', which is gone: {error.message}")
-            )
+            self._follow_up(live.run_id, obs.Waiting(f"waits for '{compute}', which is gone: {error.message}"))
             return
-        self.give_out_nodes()
+        if not self.is_taking_up:
+            self.give_out_nodes()
         reason = "" if action.again and live.state.reason else self._computes.reason(live.run_id)
         if reason:
             self._note_reason(live, reason)
 
     def _request(self, live: Live, nested: bool) -> Request:
-        count = live.spec.node_count
+        count = live.state.gang
         if not live.state.may_shrink:
             return Request(live.run_id, count, nested)
         return Request(live.run_id, count, nested, live.state.min_gang, self._clock() + self._jobs.elastic_wait_s)
@@ -121,15 +122,18 @@ class Performer:
         """Runs above this one that hold nodes: they may be waiting for it."""
         live = self._get_live(run_id)
         seen = {run_id}
-        while live is not None and live.spec.parent_id and live.spec.parent_id not in seen:
-            seen.add(live.spec.parent_id)
-            live = self._get_live(live.spec.parent_id)
+        while live is not None and live.parent_id and live.parent_id not in seen:
+            seen.add(live.parent_id)
+            live = self._get_live(live.parent_id)
             if live is not None and live.state.holding:
                 yield live.run_id
 
     # -- agents ----------------------------------------------------------------------------------------------
 
     def _place_agents(self, live: Live, action: act.PlaceAgents) -> None:
+        if live.spec and live.unreadable:  # it is read by now
+            self._follow_up(live.run_id, obs.PlacementFailed(action.attempt, live.unreadable))
+            return
         places = [self._jobs.place(live, i) for i, n in enumerate(live.state.nodes) if n.phase == NodePhase.PLACED]
         self._launch(live, action.attempt, places)
 
@@ -208,6 +212,15 @@ class Performer:
         live.cancel_deadline = self._clock() + self._jobs.grace_s(live.spec) + CANCEL_SLACK_S
         for node in range(len(live.state.nodes)):
             self._record.bell.ring(f"commands/{live.run_id}/{action.attempt}/{node}")
+        if live.state.cancel and self._jobs.is_far(live):
+            self._withdraw(live)
+
+    def _withdraw(self, live: Live) -> None:
+        """Agents that wait in the queue of their engine hear no command, and nothing of theirs is to be saved."""
+        for i, node in enumerate(live.state.nodes):
+            place = self._jobs.place(live, i)
+            if node.phase == NodePhase.PLACED and not node.machine and self._engines.waiting(place):
+                self._engines.kill(place)
 
     def _send_preempt(self, live: Live, action: act.SendPreempt) -> None:
         live.cancel_deadline = self._clock() + live.state.preempt_grace_s + CANCEL_SLACK_S

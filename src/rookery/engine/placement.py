@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, Optional
 
 from rookery.engine.engines.base import Place
 from rookery.engine.engines.registry import Engines
+from rookery.engine.engines.visitors import VISITORS
 from rookery.engine.ground import Ground, builds_on_nodes, far_ground, ground_here, is_remote, keeper_address
-from rookery.engine.jobs import JobLimits, make_job, mask_job, read_job
+from rookery.engine.jobs import DataJob, JobLimits, make_job, mask_job, read_job
 from rookery.engine.live import Live
 from rookery.engine.runtime import agent_socket
 from rookery.engine.variables import Surroundings
@@ -26,6 +27,8 @@ from rookery.errors import ComputeError, RookeryError
 from rookery.record.clock import from_unix
 from rookery.settings import get_setting
 from rookery.spec.compute import ClusterSpec
+from rookery.spec.data import input_job, output_job
+from rookery.spec.engine_options import KUBERNETES
 from rookery.spec.job import Job
 from rookery.spec.paths import WorkspacePaths
 from rookery.spec.run import RunKind, RunSpec
@@ -97,7 +100,11 @@ class JobMaker:
 
     def place(self, live: Live, node: int) -> Place:
         root = self._paths.attempt(live.run_id, live.state.attempt).node(node).root
-        return Place(live.run_id, live.state.attempt, node, root, live.spec.compute)
+        return Place(live.run_id, live.state.attempt, node, root, VISITORS if self.visits(live) else live.spec.compute)
+
+    def visits(self, live: Live) -> bool:
+        """Whether its agent is on the machine of whoever began it, and started there."""
+        return live.spec.watched is not None and live.spec.watched.visits
 
     def place_here(self, live: Live, node: int) -> Place:
         """For an agent on this machine that looks after what a node on another one left in shared files."""
@@ -128,6 +135,9 @@ class JobMaker:
         place = self.place(live, node)
         built = state.built or BuiltEnvironment(python=spec.environment.python)
         folder = self._watched_folder(live, place) if spec.kind == RunKind.INTERACTIVE else ""
+        if self.visits(live):
+            # Its folders are on another machine, where its client fills them in; an agent here has nothing to collect.
+            folder, spec = "", replace(spec, collect_outputs=False, watch_folders=())
         if spec.kind == RunKind.SCRIPT:
             os.makedirs(self._paths.checkpoints(spec.run_id), exist_ok=True)
         return make_job(
@@ -143,7 +153,25 @@ class JobMaker:
             self._limits,
             folder,
             ground,
+            self._data(spec, ground),
         )
+
+    def _data(self, spec: RunSpec, ground: Ground) -> Optional[DataJob]:
+        """What it is given and gives, as it was resolved; None for nearly all runs."""
+        if not spec.inputs and not spec.outputs:
+            return None
+        from rookery.data import output_folder
+
+        known = {row["name"]: row for row in self._record.run_data.of_run(spec.run_id, "in")}
+        inputs = [
+            input_job(given, known[given.name]["manifest_id"], known[given.name]["is_single"]) for given in spec.inputs
+        ]
+        outputs = []
+        for given in spec.outputs:
+            name, folder = output_folder(self._record, given)
+            outputs.append(output_job(given, spec.run_id, name, folder if ground.paths == self._paths else ""))
+        limit = get_setting("data_cache_bytes" if ground.is_here else "node_cache_bytes", self._paths.root)
+        return DataJob(tuple(inputs), tuple(outputs), limit)
 
     def _far_ground(self, live: Live, node: int) -> Ground:
         spec = self.spec_of(live.spec.compute)
@@ -174,12 +202,18 @@ class JobMaker:
             payload=self._payload if is_shared else self.kit.node_payload(),
             inherited=ground.inherited,
             has_gpus=ground.is_here and bool(capacity and capacity.gpus),
-            node_gpus=not ground.is_here and any(n.gpus for n in self._engines.census(spec.compute)),
+            node_gpus=not ground.is_here and self._has_gpus(spec.compute),
             node_address="127.0.0.1" if ground.is_here else "",
             one_machine=ground.is_here,
             checkpoints=checkpoints,
             secrets=self._record.secrets.of_run(spec.run_id) if spec.secrets else {},
         )
+
+    def _has_gpus(self, compute: str) -> bool:
+        """Of a target on other machines; where they are not known, by what its pods ask for."""
+        cluster = self.spec_of(compute)
+        asked = cluster.options.get("gpus") if cluster is not None and cluster.engine == KUBERNETES else 0
+        return bool(asked) or any(n.gpus for n in self._engines.census(compute))
 
     def _launch_secret(self, run_id: str, attempt: int) -> str:
         """The same for all agents of an attempt, whoever makes their jobs and when."""
@@ -198,7 +232,12 @@ class JobMaker:
 
     def _keeper_url(self) -> str:
         found = _read_json(self._paths.endpoint)
-        return f"http://{found.get('host', '127.0.0.1')}:{found['port']}" if found.get("port") else "http://127.0.0.1"
+        if not found.get("port"):
+            return "http://127.0.0.1"
+        host = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "[::1]", "::1": "[::1]"}.get(
+            found.get("host") or "", found.get("host")
+        )
+        return f"{'https' if found.get('tls') else 'http'}://{host}:{found['port']}"
 
     def _watched_folder(self, live: Live, place: Place) -> str:
         """Where the user's process was when the run began; an agent that takes over goes by what the first

@@ -14,7 +14,7 @@ from rookery.engine.build_logs import BuildLogs
 from rookery.engine.holds import Holds
 from rookery.engine.live import Live
 from rookery.engine.placement import JobMaker
-from rookery.engine.verdict import environment_cause
+from rookery.engine.verdict import data_cause, environment_cause
 from rookery.errors import RookeryError
 from rookery.spec.job import NODE_BIN, NODE_PYTHON
 from rookery.spec.plain import to_plain
@@ -45,6 +45,7 @@ class Preparing:
         self._record, self._jobs, self._holds, self._follow_up, self._post = record, jobs, holds, follow_up, post
         self._groups: dict[str, list[Live]] = {}
         self._logs: dict[str, BuildLogs] = {}
+        self._with_data: set[str] = set()  # runs whose inputs are resolved
         self._workers = ThreadPoolExecutor(max_workers=4, thread_name_prefix="rookery-prepare")
 
     def stop(self) -> None:
@@ -52,6 +53,10 @@ class Preparing:
 
     def want(self, live: Live) -> None:
         """Answered by EnvironmentReady or EnvironmentFailed; at once when everything is at hand."""
+        if live.spec.inputs and live.run_id not in self._with_data:
+            self._follow_up(live.run_id, obs.EnvironmentBuilding("its data is being looked at"))
+            self._workers.submit(self._look_at_data, live)
+            return
         if self._jobs.builds_on_nodes(live):
             self._want_on_nodes(live)
             return
@@ -71,6 +76,27 @@ class Preparing:
             self._logs.setdefault(key, BuildLogs(self._record)).add(live.run_id)
         if len(group) == 1:
             self._workers.submit(self._prepare, key, live)
+
+    def _look_at_data(self, live: Live) -> None:
+        """In a worker thread: what its inputs come to, once for all its attempts."""
+        from rookery.data import prepare_inputs
+
+        problem = ""
+        try:
+            prepare_inputs(self._record, live.spec)
+        except RookeryError as error:
+            problem = error.message
+        except Exception as error:
+            log.exception("Data of run %s could not be looked at", live.run_id)
+            problem = f"The data of the run could not be looked at: {error!r}."
+        self._post(lambda: self._data_seen(live, problem))
+
+    def _data_seen(self, live: Live, problem: str) -> None:
+        if problem:
+            self._follow_up(live.run_id, obs.EnvironmentFailed(data_cause(problem)))
+            return
+        self._with_data.add(live.run_id)
+        self.want(live)
 
     def _want_on_nodes(self, live: Live) -> None:
         """It is only resolved here; the nodes, which do not see this machine's files, build it."""

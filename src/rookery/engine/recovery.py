@@ -12,9 +12,9 @@ from typing import Any, Optional
 
 from rookery.engine.live import Live, LiveRuns
 from rookery.engine.outcome import Outcome, read_outcome
+from rookery.engine.run_state import RunState, load_state
 from rookery.engine.verdict import placement_cause
 from rookery.spec.paths import NodePaths
-from rookery.spec.run import RunKind
 from rookery.spec.status import RunStatus
 
 __all__ = ["find_live_runs", "last_words", "outcome_on_disk", "was_started", "without_collecting"]
@@ -27,15 +27,17 @@ def find_live_runs(record: Any, runs: LiveRuns) -> list[Live]:
     """Every run of the record that is not over. Those that hold nodes come first: the others wait for what
     these leave."""
     found = []
-    for run, stored in record.runs.live():
-        if run["kind"] == RunKind.CHILD:
-            continue  # it ends with its parent
+    states: dict[str, RunState] = {}  # of runs that wait they are mostly the same, and nobody changes them
+    for row in record.runs.to_take_up():
         try:
-            found.append(runs.add(run, stored))
+            state = states.get(row.state or "")
+            if state is None and row.state:
+                state = states[row.state] = load_state(json.loads(row.state))
+            found.append(runs.add_row(row, state))
         except Exception as error:
-            log.exception("Run %s cannot be taken up again", run["id"])
+            log.exception("Run %s cannot be taken up again", row.id)
             words = f"The keeper was restarted and cannot read what it had noted about this run ({error})."
-            record.runs.advance(run["id"], status=RunStatus.FAILED, error=placement_cause(run["attempt"], words))
+            record.runs.advance(row.id, status=RunStatus.FAILED, error=placement_cause(row.attempt, words))
     return sorted(found, key=lambda live: not live.state.holding)
 
 

@@ -11,6 +11,8 @@ from rookery.engine.launch_variables import launch_variables, threads_per_rank
 from rookery.engine.outcome import Grant
 from rookery.environments import BuiltEnvironment
 from rookery.spec.compute import LOCAL
+from rookery.spec.data import data_variables
+from rookery.spec.job import NODE_TRACKING
 from rookery.spec.paths import NodePaths
 from rookery.spec.run import RunSpec
 
@@ -70,6 +72,7 @@ def rank_variables(
     if around.has_gpus:
         variables.setdefault("CUDA_VISIBLE_DEVICES", ",".join(map(str, grant.gpus)))
     variables.update(_azureml(spec, node, node_paths, around))
+    variables.update(data_variables(spec.inputs, spec.outputs))
     if "MLFLOW_TRACKING_URI" not in given:  # a server of the user's own stays theirs
         variables.update(_tracking(spec, around))
     variables.update(launch_variables(spec, node, rank, local_rank, world_size))
@@ -113,11 +116,11 @@ def _azureml(spec: RunSpec, node: int, node_paths: NodePaths, around: Surroundin
 
 
 def _tracking(spec: RunSpec, around: Surroundings) -> dict[str, str]:
-    """What makes an MLflow client inside of the run write to it. Not where nodes reach the keeper through files only."""
-    if not around.keeper_url:
-        return {}
+    """What makes an MLflow client inside of the run write to it: at the keeper's own address where it can simply be asked,
+    else through its agent, however that reaches the keeper."""
+    is_simple = around.one_machine and around.keeper_url.startswith("http:")
     return {
-        "MLFLOW_TRACKING_URI": around.keeper_url,
+        "MLFLOW_TRACKING_URI": around.keeper_url if is_simple else NODE_TRACKING,
         "MLFLOW_TRACKING_TOKEN": around.run_token,
         "MLFLOW_RUN_ID": spec.run_id,
         "MLFLOW_EXPERIMENT_NAME": spec.experiment,

@@ -11,7 +11,15 @@ from rookery.engine.outcome import CANCELED, COMPLETED, FAILED, LOST, Outcome
 from rookery.spec.cause import Cause, CauseKind
 from rookery.spec.plain import to_plain
 
-__all__ = ["bad_cause", "deciding_outcome", "environment_cause", "lost_cause", "lost_with", "placement_cause"]
+__all__ = [
+    "bad_cause",
+    "data_cause",
+    "deciding_outcome",
+    "environment_cause",
+    "lost_cause",
+    "lost_with",
+    "placement_cause",
+]
 
 
 def deciding_outcome(outcomes: Sequence[Optional[Outcome]], first_bad: int) -> Optional[Outcome]:
@@ -110,6 +118,12 @@ def environment_cause(words: str) -> dict[str, Any]:
         "submits) and submit again.",
     )
     return to_plain(Cause(kind=CauseKind.ENVIRONMENT, summary=words, advice=advice))
+
+
+def data_cause(words: str) -> dict[str, Any]:
+    """What a run was to be given cannot be had."""
+    advice = ("Look at the data set with `rookery data show`, mend it or its datastore, and submit again.",)
+    return to_plain(Cause(kind=CauseKind.DATA, summary=words, advice=advice))
 
 
 def bad_cause(attempt: int, outcome: Outcome) -> dict[str, Any]:

@@ -115,6 +115,9 @@ class Engine(abc.ABC):
     name = ""
     # Whether nodes are this very machine: its files, its loopback, its cores (which the controller then gives out).
     is_here = False
+    # An engine that cannot see how its agents are: one that was there and has been silent for so long is killed, which is then
+    # told as its death. 0: the engine notices deaths itself.
+    lost_after_s = 0.0
     # Set before `start`: an engine that learns that a node will be taken away in some seconds (a time limit, a preemption by
     # the engine itself) calls it with the place, the seconds left and the engine's words. The run is then preempted as by
     # `rookery compute preempt`: it saves its work and is queued again.

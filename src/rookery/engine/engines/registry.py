@@ -11,9 +11,11 @@ from typing import Optional
 
 from rookery.engine.engines.attached import Attached
 from rookery.engine.engines.base import Death, Engine, NodeInfo, Place
+from rookery.engine.engines.visitors import VISITORS, VisitorsEngine
 from rookery.errors import ComputeError, RookeryError
+from rookery.settings import get_setting
 from rookery.spec.compute import ClusterSpec
-from rookery.spec.engine_options import EMBEDDED, RAY, SLURM, SSH
+from rookery.spec.engine_options import EMBEDDED, KUBERNETES, RAY, SLURM, SSH
 from rookery.spec.paths import WorkspacePaths
 
 __all__ = ["Boot", "Engines", "MakeEngine", "make_engine"]
@@ -27,6 +29,7 @@ _CLASSES = {
     RAY: ("rookery.engine.engines.ray", "RayEngine"),
     SLURM: ("rookery.engine.engines.slurm", "SlurmEngine"),
     SSH: ("rookery.engine.engines.ssh", "SshEngine"),
+    KUBERNETES: ("rookery.engine.engines.kubernetes", "KubernetesEngine"),
 }
 
 
@@ -65,6 +68,7 @@ class Engines:
         self, here: Engine, paths: WorkspacePaths, boot: Boot = lambda gang: "", make: MakeEngine = make_engine
     ) -> None:
         self.here = here
+        self.visitors = VisitorsEngine(get_setting("visitor_lost_s", paths.root))
         self._paths, self._boot, self._make = paths, boot, make
         self._lock = threading.Lock()
         self._attached: dict[str, Attached] = {}
@@ -83,6 +87,7 @@ class Engines:
         as in Engine."""
         self._on_death, self._on_change, self._on_notice, self._started = on_death, on_change, on_notice, True
         self.here.start(on_death)
+        self.visitors.start(on_death)
         with self._lock:
             attached = list(self._attached.values())
         for one in attached:
@@ -90,6 +95,7 @@ class Engines:
 
     def stop(self) -> None:
         self.here.stop()
+        self.visitors.stop()
         with self._lock:
             attached, self._attached = list(self._attached.values()), {}
         stopping = [threading.Thread(target=one.stop, name="rookery-engine-stop") for one in attached]
@@ -199,7 +205,7 @@ class Engines:
     def is_alive(self, place: Place) -> bool:
         """Of an engine that cannot be asked: yes, because nobody has said otherwise."""
         attached = self._attached.get(place.target)
-        engine = attached.engine if attached else self.here
+        engine = attached.engine if attached else self._near(place.target)
         return engine.is_alive(place) if engine else True
 
     def kill(self, place: Place) -> None:
@@ -211,6 +217,13 @@ class Engines:
     def machine(self, place: Place) -> str:
         attached = self._attached.get(place.target)
         return attached.engine.machine(place) if attached and attached.engine else ""
+
+    def lost_after_s(self, target: str) -> float:
+        """After how much silence an agent is lost whose engine cannot see it; 0: the engine will tell."""
+        if target == VISITORS:
+            return self.visitors.lost_after_s
+        attached = self._attached.get(target)
+        return attached.engine.lost_after_s if attached and attached.engine else 0.0
 
     def waiting(self, place: Place) -> str:
         """What the placement of an agent waits for in the queue of its engine, or why that cannot be asked."""
@@ -224,9 +237,13 @@ class Engines:
     def _with_engine(self, target: str, job: Callable[[Engine], None], insist_s: float = 0.0) -> None:
         attached = self._attached.get(target)
         if attached is None:
-            job(self.here)
+            job(self._near(target))
         else:
             attached.do(job, insist_s)
+
+    def _near(self, target: str) -> Engine:
+        """The engine of what is no attached target: it never makes anybody wait."""
+        return self.visitors if target == VISITORS else self.here
 
 
 def _swept(engine: Engine, place: Place) -> None:

@@ -20,8 +20,8 @@ from rookery.spec.engine_options import RayOptions, read_options
 
 __all__ = ["RayEngine"]
 
-FIRST_ANSWER_S = 280.0  # so long `nodes` waits for a bridge that has not failed twice; it may need an environment first
-HEAD_SLACK_S = 15.0  # after raylets have given their head up
+ANSWER_S = 280.0  # so long `nodes` waits for a bridge that has not given up; it may need an environment first
+HEAD_SLACK_S = 5.0  # after raylets have given their head up, which they began to miss before we did
 UNKNOWN_S = 120.0  # agents of an earlier keeper that nobody asks for are ended then
 Key = tuple[str, int, int]
 
@@ -107,11 +107,7 @@ class RayEngine(Engine):
             raise ComputeError(words)
 
     def nodes(self) -> list[NodeInfo]:
-        until = time.monotonic() + FIRST_ANSWER_S
-        while not self._counted.is_set() and time.monotonic() < until and not self._stopped.is_set():
-            if self._supervisor.failures >= 2:  # once is nothing: Ray Client's server is known to stumble
-                break
-            self._counted.wait(0.1)
+        self._wait_for_bridge()
         with self._lock:
             if not self._is_connected or not self._counted.is_set():
                 raise ComputeError(self._away_words())
@@ -119,23 +115,37 @@ class RayEngine(Engine):
             return [_info(m, m.id in used) for m in self._machines.that_count()]
 
     def run_on_node(self, program: str, timeout_s: float) -> NodeAnswer:
-        self.nodes()  # waits for the bridge
+        answer = self._run_program(program, timeout_s)
+        if answer.get("lost"):  # the bridge was: its next one can ask again
+            answer = self._run_program(program, timeout_s)
+        if "error" in answer:
+            raise ComputeError(f"On node {answer.get('node', '?')}: {answer['error']}")
+        return NodeAnswer(answer["node"], answer["exit_code"], answer["output"])
+
+    def _run_program(self, program: str, timeout_s: float) -> dict[str, Any]:
+        self._wait_for_bridge()
         number, answers = next(self._numbers), queue.SimpleQueue[dict[str, Any]]()
         with self._lock:
+            if not self._is_connected or not self._counted.is_set():
+                raise ComputeError(self._away_words())
             self._answers[number] = answers
         order = {"do": "run", "id": number, "python": self._spec.reach.python, "program": program}
         try:
             if not self._supervisor.send({**order, "timeout_s": timeout_s}):
-                raise ComputeError(self._away_words())
-            answer = answers.get(timeout=timeout_s + 30.0)
+                return {"lost": True, "error": self._away_words()}
+            return answers.get(timeout=timeout_s + 30.0)
         except queue.Empty:
             raise ComputeError(f"Ray did not run a program on a node within {timeout_s + 30:g} s.") from None
         finally:
             with self._lock:
                 self._answers.pop(number, None)
-        if "error" in answer:
-            raise ComputeError(f"On node {answer.get('node', '?')}: {answer['error']}")
-        return NodeAnswer(answer["node"], answer["exit_code"], answer["output"])
+
+    def _wait_for_bridge(self) -> None:
+        """Until the cluster has been counted through a bridge that is connected, or there is no sense in waiting."""
+        until = time.monotonic() + ANSWER_S
+        while time.monotonic() < until and not self._supervisor.has_given_up and not self._stopped.wait(0.05):
+            if self._is_connected and self._counted.is_set():
+                return
 
     # -- agents ----------------------------------------------------------------------------------------------
 
@@ -243,7 +253,7 @@ class RayEngine(Engine):
         with self._lock:
             self._is_connected = False
             for answers in self._answers.values():
-                answers.put({"error": f"the bridge to the cluster was lost: {self._away_words()}"})
+                answers.put({"lost": True, "error": f"the bridge to the cluster was lost: {self._away_words()}"})
 
     def _on_connected(self, word: dict[str, Any]) -> None:
         """Clean up what nobody knows, find what was started, ask for what waits."""

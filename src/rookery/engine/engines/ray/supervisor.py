@@ -22,6 +22,10 @@ __all__ = ["Supervisor"]
 
 log = logging.getLogger(__name__)
 PAUSES_S = (0.2, 1.0, 2.0, 5.0, 10.0, 20.0)
+PASSING_PAUSES_S = (0.1, 0.5, 1.0, 2.0)
+PASSING = ("stumbled", "silent", "lost")  # what may pass by itself, and mostly does at the next try
+PASSING_S = 90.0  # so long it is tried again before whoever waits is told
+GIVE_UP = 2  # failures in a row: once is nothing
 STALE_S = 40.0  # a bridge that says nothing for so long hangs in a call to a head that is gone
 CONNECT_S = 90.0  # and so long it may take to connect
 LOG_BYTES = 2_000_000
@@ -38,7 +42,9 @@ class Supervisor:
     """Starts the bridge, starts it again with growing pauses when it dies, and finds the versions that it must have.
 
     `problem` says in words why the cluster cannot be used now; empty when it can. `away_since` is when the cluster was last
-    found not to answer (monotonic; None while it does, or while nobody has tried).
+    found not to answer (monotonic; None while it does, or while nobody has tried). `has_given_up` says whether there is any
+    sense in waiting for it: a bridge that has failed twice has, except for what may pass by itself (PASSING), which is tried for
+    a while. It goes on trying all the same.
 
     Args:
         on_word: called in this thread with everything that the bridge says, "connected" first.
@@ -55,7 +61,9 @@ class Supervisor:
         on_away: Callable[[], None],
     ) -> None:
         self.problem = f"the bridge to the Ray cluster at {options.address} is being started"
-        self.failures = 0  # in a row
+        self._failures = 0  # in a row
+        self._passing_since: Optional[float] = None  # monotonic
+        self._tries = 0  # in a row, that may pass by themselves
         self._is_explained = False  # whether the bridge has said why it leaves
         self.away_since: Optional[float] = None
         self._name, self._options, self._notes = name, options, notes
@@ -65,6 +73,10 @@ class Supervisor:
         self._lock = threading.Lock()
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"rookery-ray-{name}", daemon=True)
+
+    @property
+    def has_given_up(self) -> bool:
+        return self._failures >= GIVE_UP
 
     def start(self) -> None:
         self._thread.start()
@@ -108,8 +120,8 @@ class Supervisor:
                 self._end()
                 self._on_away()
             if was_connected and time.monotonic() - began > 20:
-                self.failures = 0
-            self._closing.wait(PAUSES_S[min(self.failures, len(PAUSES_S) - 1)])
+                self._failures = 0
+            self._closing.wait(self._pause_s())
 
     def _one_life(self) -> bool:
         """From the start of a bridge to its end; whether it was connected."""
@@ -117,7 +129,7 @@ class Supervisor:
             ray, python = wanted_versions(self._options, self._notes.versions())
             self.problem = f"an environment with Ray {ray} and Python {python} is being made for the bridge"
         python = find_interpreter(self._options, self._notes.versions(), f"ray-bridge-{self._name}", self._build_log)
-        if not self.failures:
+        if not self._failures and not self._tries:
             self.problem = f"the bridge connects to the Ray cluster at {self._options.address}"
         self._is_explained = False
         _shorten(self._log_path)
@@ -171,13 +183,16 @@ class Supervisor:
             return False
         if word["say"] == "connected":
             self._notes.keep_versions(word["ray"], word["python"])
-            self.problem, self.away_since = "", None
+            self.problem, self.away_since, self._passing_since, self._tries = "", None, None, 0
             log.info("'%s': connected to Ray %s at %s as %s", self._name, word["ray"], word["address"], word["mode"])
         self._on_word(word)
         return bool(word["say"] == "connected")
 
     def _failed(self, word: dict[str, Any]) -> None:
         self._is_explained = True
+        if word["kind"] in PASSING:
+            self._stumble(word["kind"], word["words"])
+            return
         if word["kind"] != "mismatch":
             self._say_problem(word["words"])
             return
@@ -193,12 +208,34 @@ class Supervisor:
             log.info("'%s': %s", self._name, word["words"])
             self._notes.keep_versions(word["ray"], word["python"])
 
+    def _stumble(self, kind: str, words: str) -> None:
+        """A failure that mostly is none at the next try."""
+        now = time.monotonic()
+        if self._passing_since is None:
+            self._passing_since = now
+        self._tries += 1
+        if now - self._passing_since >= PASSING_S:
+            self._failures = max(self._failures, GIVE_UP - 1)
+            self._say_problem(f"{words} ({self._tries} tries in {now - self._passing_since:.0f} s.)")
+        else:
+            log.warning("'%s', try %d: %s", self._name, self._tries, words)
+            self.problem = words
+        if kind == "stumbled":
+            self.away_since = None  # whoever stumbles is there
+        elif self.away_since is None:
+            self.away_since = now
+
     def _say_problem(self, words: str) -> None:
         if words != self.problem:
             log.warning("'%s': %s", self._name, words)
-        self.problem, self.failures = words, self.failures + 1
+        self.problem, self._failures = words, self._failures + 1
         if self.away_since is None:
             self.away_since = time.monotonic()
+
+    def _pause_s(self) -> float:
+        if self._tries and not self.has_given_up:
+            return PASSING_PAUSES_S[min(self._tries, len(PASSING_PAUSES_S)) - 1]
+        return PAUSES_S[min(self._failures, len(PAUSES_S) - 1)]
 
     def _end(self) -> None:
         with self._lock:

@@ -6,7 +6,8 @@ __all__ = ["AGENT_MARK", "NODE_PROGRAM"]
 
 AGENT_MARK = "ROOKERY_SLURM_AGENT"  # <job id>/<node>: in the variables of an agent and of all that it starts
 
-# Kills what a dead agent has left, prints its last words and removes the file that holds them.
+# Kills what a dead agent has left, prints its last words and removes the file that holds them, and those of jobs that were
+# canceled as a whole and could not.
 NODE_PROGRAM = r"""
 import glob, os, signal, sys, time
 
@@ -57,6 +58,13 @@ def end():
             break
         time.sleep(0.05)
     folder = os.environ.get("TMPDIR") or "/tmp"
+    for path in glob.glob(os.path.join(glob.escape(folder), "rookery-[0-9]*-[0-9]*.??????")):
+        try:
+            about = os.lstat(path)
+            if about.st_uid == os.getuid() and not os.path.islink(path) and time.time() - about.st_mtime > 86400:
+                os.unlink(path)
+        except OSError:
+            pass
     for path in glob.glob(os.path.join(glob.escape(folder), "rookery-%s-%s.*" % (job, node))):
         try:
             if os.lstat(path).st_uid == os.getuid() and not os.path.islink(path):

@@ -19,8 +19,6 @@ __all__ = ["batch_script", "notice_s", "request_options", "sbatch_options"]
 _START = r"""
 export ROOKERY_NODE_CPUS="${SLURM_CPUS_ON_NODE:-}" ROOKERY_NODE_NAME="${SLURMD_NODENAME:-$(hostname)}"
 export %(mark)s="$SLURM_JOB_ID/$ROOKERY_NODE"
-# What a job that was canceled as a whole could not clear away.
-find "${TMPDIR:-/tmp}" -maxdepth 1 -type f -user "$(id -u)" -name 'rookery-[0-9]*-[0-9]*.??????' -mmin +1440 -delete 2>/dev/null
 said=$(mktemp "${TMPDIR:-/tmp}/rookery-$SLURM_JOB_ID-$ROOKERY_NODE.XXXXXX" 2>/dev/null) || said=/dev/null
 for name in $(env | sed -n 's/^\(SLURM_[A-Z0-9_]*\)=.*/\1/p'); do
   case $name in
@@ -50,7 +48,10 @@ rk_nodes=(%(nodes)s)
 rk_start=%(start)s
 rk_python=%(python)s
 export RK_KEY=%(key)s
-mapfile -t rk_hosts < <(scontrol show hostnames "$SLURM_JOB_NODELIST")
+case $SLURM_JOB_NODELIST in
+  *[[,]*) mapfile -t rk_hosts < <(scontrol show hostnames "$SLURM_JOB_NODELIST") ;;
+  *) rk_hosts=("$SLURM_JOB_NODELIST") ;;
+esac
 
 rk_srun() {  # seconds or nothing, host, name, command …
   local limit=$1 host=$2 name=$3; shift 3
@@ -59,9 +60,9 @@ rk_srun() {  # seconds or nothing, host, name, command …
 }
 
 rk_address() {  # where other nodes reach a host
-  local address
-  address=$(scontrol -o show node "$1" 2>/dev/null | tr ' ' '\n' | sed -n 's/^NodeAddr=//p')
-  address=$(getent ahosts "${address:-$1}" 2>/dev/null | sed -n '1s/ .*//p')
+  local address=$1 rest
+  [[ $(scontrol -o show node "$1" 2>/dev/null) =~ NodeAddr=([^ ]+) ]] && address=${BASH_REMATCH[1]}
+  read -r address rest < <(getent ahosts "$address" 2>/dev/null) || address=
   case $address in 127.*|::1) ;; *) printf %%s "$address" ;; esac
 }
 

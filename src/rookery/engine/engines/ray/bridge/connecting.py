@@ -11,10 +11,12 @@ from typing import Any, Optional
 
 CLIENT_PORT = 10001
 PATIENCE_S = 10
+RECONNECT_S = 5
 
 
 class ConnectError(Exception):
-    """kind: mismatch (then `ray` and `python` are the cluster's) | auth | unreachable."""
+    """kind: mismatch (then `ray` and `python` are the cluster's) | auth | unreachable, and two that may pass by themselves:
+    stumbled (the head is there, and failed to start its part for us) | silent (it listens and does not answer)."""
 
     def __init__(self, kind: str, words: str, ray: str = "", python: str = "") -> None:
         super().__init__(words)
@@ -27,8 +29,8 @@ def connect(address: str, namespace: str, give_up: Callable[[ConnectError], None
     `ray://HOST:PORT` is a Ray Client server. HOST:PORT is the head as `ray start` prints it: where this machine is a node of
     that cluster we are a driver there, elsewhere the Ray Client server of the same host is used.
 
-    `give_up` ends this process: where Ray Client's server has failed to start its part for us (it stumbles now and then, and
-    the next try succeeds), Ray would spend most of a minute on closing what never was.
+    `give_up` ends this process: where Ray Client's server has failed to start its part for us (`stumbled`), Ray would spend
+    most of a minute on closing what never was.
 
     Raises:
         ConnectError: it could not.
@@ -38,6 +40,8 @@ def connect(address: str, namespace: str, give_up: Callable[[ConnectError], None
     os.environ["RAY_DEFAULT_PYTHON_VERSION_MATCH_LEVEL"] = "minor"
     os.environ["RAY_CLIENT_MAX_CONNECTION_TIMEOUT_S"] = str(PATIENCE_S)
     os.environ["RAY_CLIENT_INITIAL_CONNECTION_TIMEOUT_S"] = "5"
+    # Ray would try for half a minute to find its way back to a head that may be gone; the next bridge finds everything again.
+    os.environ["RAY_CLIENT_RECONNECT_GRACE_PERIOD"] = str(RECONNECT_S)
     client, driver = _ways(address)
     target = driver if driver and _is_node_of(driver) else client
     _knock(*_host_and_port(target), target, address)  # without this every failure waits half a minute in gRPC
@@ -145,13 +149,22 @@ def _explained(error: Exception, target: str) -> ConnectError:
         )
     if isinstance(error, ConnectionError) and "timeout" in text:  # how Ray Client says that a token was not taken
         return ConnectError(
-            "auth",
+            "silent",
             f"The Ray Client server at {target} listens and does not answer: "
             + (
                 "perhaps it does not take our token (the target's option token_path must name the cluster's own)."
                 if os.environ.get("RAY_AUTH_MODE") == "token"
                 else "does the cluster want a token (the target says auth=disabled)?"
             ),
+        )
+    if isinstance(
+        error, ConnectionAbortedError
+    ):  # the proxy on the head answers; what it forks for us dies now and then
+        return ConnectError(
+            "stumbled",
+            f"The Ray Client server at {target} does not start its part for us: {_last_line(text)} Its log on the head "
+            "(ray_client_server.err) says more. Where only some tries fail it is a race in gRPC's fork handlers "
+            "(ray-project/ray#63202): start the head with GRPC_ENABLE_FORK_SUPPORT=0.",
         )
     return ConnectError("unreachable", f"The cluster at {target} could not be joined: {_last_line(text)}")
 

@@ -11,7 +11,7 @@ __all__ = ["what_to_open", "why_closed"]
 
 
 def why_closed(url: str, answer: Mapping[str, Any]) -> str:
-    """In words, from the `problem` and `kind` that a node's program tells (engine/probe_program.py)."""
+    """In words, from the `problem` and `kind` that a node's program tells (reach/probe_program.py)."""
     host, port = _host_and_port(url)
     words = {
         "refused": f"nothing listens at {host} port {port}, or something on the way refuses it",

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from rookery.engine import probe_program as program
+from rookery.engine.reach import probe_program as program
 from rookery.errors import ComputeError
 from rookery.spec.plain import to_plain
 from rookery.worker import tls

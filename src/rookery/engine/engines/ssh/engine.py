@@ -1,6 +1,6 @@
 """Owned machines over OpenSSH: one, or several without any cluster manager.
 
-One `ssh` per machine runs the hand (ssh_hand.py), which starts agents and tells how they end. A lost connection is not a
+One `ssh` per machine runs the hand (hand.py), which starts agents and tells how they end. A lost connection is not a
 death: agents carry on, and what happened meanwhile is told when the machine answers again.
 """
 
@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from typing import Any, Optional
 
 from rookery.engine.engines.base import Capacity, Death, Engine, NodeAnswer, NodeInfo, Place
-from rookery.engine.engines.ssh_line import Line
-from rookery.engine.engines.ssh_machines import make_machines
-from rookery.engine.engines.ssh_placements import ASKED, ENDED, STARTED, Placement, Placements
-from rookery.engine.engines.ssh_room import Room
-from rookery.engine.engines.ssh_words import Refusal
+from rookery.engine.engines.ssh.line import Line
+from rookery.engine.engines.ssh.machines import make_machines
+from rookery.engine.engines.ssh.placements import ASKED, ENDED, STARTED, Placement, Placements
+from rookery.engine.engines.ssh.room import Room
+from rookery.engine.engines.ssh.words import Refusal
 from rookery.errors import ComputeError
 from rookery.spec.compute import ClusterSpec
 from rookery.spec.engine_options import SshOptions, read_options

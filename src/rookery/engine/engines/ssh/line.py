@@ -15,8 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from rookery.engine.engines import ssh_hand
-from rookery.engine.engines.ssh_words import Refusal, explain
+from rookery.engine.engines.ssh import hand
+from rookery.engine.engines.ssh.words import Refusal, explain
 from rookery.errors import ComputeError
 
 __all__ = ["Line", "Machine"]
@@ -195,8 +195,8 @@ class Line:
             assert process.stdout is not None
             with process.stdout:
                 for line in process.stdout:
-                    if line.startswith(ssh_hand.MARK.encode()):
-                        was_up |= self._heard(json.loads(line[len(ssh_hand.MARK) :]))
+                    if line.startswith(hand.MARK.encode()):
+                        was_up |= self._heard(json.loads(line[len(hand.MARK) :]))
         finally:
             if was_up or self._stopping:
                 _end(process)
@@ -268,7 +268,7 @@ class Line:
 
 
 def _first_line(home: str) -> bytes:
-    with open(ssh_hand.__file__, encoding="utf-8") as f:
+    with open(hand.__file__, encoding="utf-8") as f:
         program = f.read()
     return _FIRST.format(program=ascii(program), settings=ascii({"home": home})).encode("ascii") + b"\n"
 

@@ -13,8 +13,8 @@ from typing import Any, Optional
 from urllib.parse import urlsplit
 
 from rookery.engine.engines.base import Engine, NodeInfo
-from rookery.engine.reach_closed import what_to_open, why_closed
-from rookery.engine.reach_probe import Questions, probe_program, read_answer
+from rookery.engine.reach.closed import what_to_open, why_closed
+from rookery.engine.reach.probe import Questions, probe_program, read_answer
 from rookery.errors import RookeryError
 from rookery.spec.compute import ClusterSpec, Reach
 from rookery.spec.paths import WorkspacePaths
@@ -65,6 +65,9 @@ def check_reach(name: str, spec: ClusterSpec, engine: Engine, around: Surroundin
     words = f"{spec.engine} answers: {len(machines)} machine{'s' if len(machines) != 1 else ''}, {len(usable)} usable."
     found = [Check("engine", bool(usable), words, "" if usable else f"No machine of '{name}' can be used now.")]
     url, problem = _open(spec.reach, usable or machines, around)
+    if around.environments:
+        with contextlib.suppress(OSError):
+            os.makedirs(around.environments, exist_ok=True)  # the first environment may be built long after this
     with _mark(around.paths.root) as mark, _mark(around.environments) as environments:
         marks = {"workspace": mark, **({"environments": environments} if environments[0] else {})}
         questions = Questions(

@@ -6,7 +6,7 @@ import os
 import stat
 from typing import Optional
 
-from rookery.engine.engines.ssh_line import Machine
+from rookery.engine.engines.ssh.line import Machine
 from rookery.errors import ComputeError
 from rookery.spec.compute import Reach
 from rookery.spec.engine_options import SshOptions

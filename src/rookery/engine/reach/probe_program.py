@@ -1,6 +1,6 @@
 """What a node is asked when a target is checked. This file is sent as text and runs there: any Python, standard library.
 
-It must be readable by Pythons that are too old for the agent, so that they can say so. Q and TLS are put in by reach_probe.py.
+It must be readable by Pythons that are too old for the agent, so that they can say so. Q and TLS are put in by probe.py.
 """
 # ruff: noqa: UP030, UP032
 # mypy: ignore-errors
@@ -11,7 +11,7 @@ import socket
 import sys
 import time
 
-Q = {}  # the fields of reach_probe.Questions
+Q = {}  # the fields of probe.Questions
 TLS = ""  # source text of worker/tls.py, where it is needed
 MARK = "ROOKERY-ANSWER "
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Optional
 
 from rookery.engine.engines.base import Place
-from rookery.engine.engines.ssh_placements import Placement
+from rookery.engine.engines.ssh.placements import Placement
 from rookery.errors import ComputeError
 from rookery.spec.compute import ClusterSpec
 
