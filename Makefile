@@ -6,17 +6,17 @@ BIN := $(VENV)/bin
 # Bytecode makes every start of a keeper, an agent and a script twice as fast.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: slurm-cluster slurm-cluster-stop quickstart test test-fast check bench soak install-azureml clean format ray-cluster ray-cluster-stop
+.PHONY: studio studio-dev studio-types slurm-cluster slurm-cluster-stop quickstart test test-fast check bench soak install-azureml clean format ray-cluster ray-cluster-stop
 
 # --- what the README promises ---------------------------------------------------------------------------------------
-quickstart: $(VENV)/.vision $(VENV)/.azureml
+quickstart: $(VENV)/.vision $(VENV)/.azureml studio
 	$(BIN)/python examples/quickstart.py
 
-test: $(VENV)/.vision $(VENV)/.azureml $(VENV)/.test
+test: $(VENV)/.vision $(VENV)/.azureml $(VENV)/.test studio
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 # Under five minutes: everything but the long stories.
-test-fast: $(VENV)/.vision $(VENV)/.azureml $(VENV)/.test
+test-fast: $(VENV)/.vision $(VENV)/.azureml $(VENV)/.test studio
 	$(BIN)/python -m pytest -m "not slow" $(PYTEST_ARGS)
 
 # A Ray cluster of three nodes in network namespaces of this machine (needs root); prints what to type next.
@@ -32,6 +32,20 @@ check: $(VENV)/.check
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python studio/generate_types.py --check
+	$(BIN)/python studio/build.py --check
+
+# The web page, built into the package where its sources are newer. Node comes from the machine, or from PyPI where it has none.
+studio: $(VENV)/.base
+	$(BIN)/python studio/build.py
+
+# Its pages from the sources, live, beside a keeper: ROOKERY_STUDIO_KEEPER=http://127.0.0.1:PORT (`rookery studio --no-open` says which).
+studio-dev: $(VENV)/.base
+	cd studio && npx vite
+
+# After a change of the API.
+studio-types: $(VENV)/.base
+	$(BIN)/python studio/generate_types.py
 
 bench: $(VENV)/.vision $(VENV)/.azureml $(VENV)/.test $(VENV)/.mlflow
 	$(BIN)/python -m benchmarks
@@ -55,17 +69,18 @@ format: $(VENV)/.check
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf $(VENV) .venv-conda .venv-mlflow .venv-ray quickstart .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-conda .venv-data .venv-mlflow .venv-ray .venv-node studio/node_modules src/rookery/server/static quickstart .pytest_cache .mypy_cache .ruff_cache
 
 # --- set-up ---------------------------------------------------------------------------------------------------------
 $(VENV)/.base: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q -c constraints.txt -e .
+	SKIP_UI=1 $(BIN)/python -m pip install -q -c constraints.txt -e .
 	touch $@
 
 # torch goes in by its exact version: see constraints.txt.
 $(VENV)/.vision: $(VENV)/.base
-	$(BIN)/python -m pip install -q -c constraints.txt torch==2.13.0 torchvision==0.28.0 pillow matplotlib
+	$(BIN)/python -m pip install -q -c constraints.txt torch==2.13.0 torchvision==0.28.0
+	SKIP_UI=1 $(BIN)/python -m pip install -q -c constraints.txt -e '.[vision]'
 	touch $@
 
 $(VENV)/.azureml: $(VENV)/.base shims/pyproject.toml $(wildcard shims/azureml/*.py)
@@ -73,11 +88,11 @@ $(VENV)/.azureml: $(VENV)/.base shims/pyproject.toml $(wildcard shims/azureml/*.
 	touch $@
 
 $(VENV)/.test: $(VENV)/.base
-	$(BIN)/python -m pip install -q -c constraints.txt -e '.[test]'
+	SKIP_UI=1 $(BIN)/python -m pip install -q -c constraints.txt -e '.[test]'
 	touch $@
 
 $(VENV)/.check: $(VENV)/.base
-	$(BIN)/python -m pip install -q -c constraints.txt -e '.[test,check]'
+	SKIP_UI=1 $(BIN)/python -m pip install -q -c constraints.txt -e '.[test,check]'
 	touch $@
 
 # The peer that the benchmarks measure, in an environment of its own.

@@ -21,10 +21,12 @@ ALL = (
     "engines",
     "first_failure",
     "snapshot",
+    "data",
     "keeper",
     "listing",
     "mlflow_server",
     "scale",
+    "vision",
 )
 
 

@@ -59,8 +59,8 @@ def measure(ws) -> list[Result]:
         raise AssertionError(f"{VALUES} values were sent, {stored} are stored")
     theirs = None
     if peer.is_there():
-        with tempfile.TemporaryDirectory() as folder, peer.mlflow_server(folder) as (address, _, _):
-            theirs = peer.run_in_peer(PEER, address)["rate"]
+        with tempfile.TemporaryDirectory() as folder, peer.mlflow_server(folder) as server:
+            theirs = peer.run_in_peer(PEER, server.address)["rate"]
     return [
         Result(
             "metric ingest, one keeper, SQLite",

@@ -40,8 +40,8 @@ def measure(ws) -> list[Result]:
         client.request("POST", "/keeper/stop")
     theirs = None
     if peer.is_there():
-        with tempfile.TemporaryDirectory() as folder, peer.mlflow_server(folder) as (address, _, _):
-            theirs = peer.run_in_peer(PEER, address)["s"] * 1000
+        with tempfile.TemporaryDirectory() as folder, peer.mlflow_server(folder) as server:
+            theirs = peer.run_in_peer(PEER, server.address)["s"] * 1000
     return [
         Result("first page of 100,000 runs", ours * 1000, "ms", 50, theirs, "MLflow search_runs, 201 runs"),
         Result("first page of the failed ones among 100,000", filtered * 1000, "ms", None),

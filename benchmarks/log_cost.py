@@ -50,8 +50,8 @@ def measure(ws) -> list[Result]:
         direct = server = None
         if peer.is_there():
             direct = peer.run_in_peer(PEER, f"sqlite:///{folder}/direct.db", "300")["p50_us"]
-            with peer.mlflow_server(folder) as (address, _, _):
-                server = peer.run_in_peer(PEER, address, "200")["p50_us"]
+            with peer.mlflow_server(folder) as running:
+                server = peer.run_in_peer(PEER, running.address, "200")["p50_us"]
     return [
         Result(
             "run.log on the training thread, p50",

@@ -11,11 +11,20 @@ import subprocess
 import time
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-__all__ = ["PYTHON", "is_there", "mlflow_server", "run_in_peer", "tree_memory_mb"]
+__all__ = ["PYTHON", "PeerServer", "is_there", "mlflow_server", "run_in_peer", "tree_cpu_s", "tree_memory_mb"]
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PYTHON = os.path.join(ROOT, ".venv-mlflow", "bin", "python")
+
+
+@dataclass(frozen=True)
+class PeerServer:
+    address: str
+    start_s: float  # until it answered
+    memory_mb: float  # of its processes, at that moment
+    pid: int
 
 
 def is_there() -> bool:
@@ -40,9 +49,8 @@ def run_in_peer(code: str, *args: str, timeout_s: float = 300) -> dict:
 
 
 @contextlib.contextmanager
-def mlflow_server(folder: str, workers: int = 0) -> Iterator[tuple[str, float, float]]:
-    """A real MLflow server on SQLite: its address, seconds until it answered, MB of its processes. workers 0: as many as it
-    takes by itself."""
+def mlflow_server(folder: str, workers: int = 0) -> Iterator[PeerServer]:
+    """A real MLflow server on SQLite. workers 0: as many as it takes by itself."""
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         port = s.getsockname()[1]
@@ -76,7 +84,7 @@ def mlflow_server(folder: str, workers: int = 0) -> Iterator[tuple[str, float, f
                 raise RuntimeError("the MLflow server did not start; see its log in " + folder)
             time.sleep(0.05)
         took = time.perf_counter() - start
-        yield address, took, tree_memory_mb(server.pid)
+        yield PeerServer(address, took, tree_memory_mb(server.pid), server.pid)
     finally:
         os.killpg(server.pid, signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -88,13 +96,29 @@ def mlflow_server(folder: str, workers: int = 0) -> Iterator[tuple[str, float, f
 
 def tree_memory_mb(pid: int) -> float:
     """Resident memory of a process and its descendants (shared pages counted once where the kernel says: Pss)."""
-    total, todo = 0.0, [pid]
+    total = 0.0
+    for one in _tree(pid):
+        with contextlib.suppress(OSError), open(f"/proc/{one}/smaps_rollup") as f:
+            total += sum(int(line.split()[1]) for line in f if line.startswith("Pss:")) / 1024
+    return total
+
+
+def tree_cpu_s(pid: int) -> float:
+    """Processor time of a process and its descendants. Other work on the machine changes it less than it does the clock."""
+    ticks = 0
+    for one in _tree(pid):
+        with contextlib.suppress(OSError), open(f"/proc/{one}/stat") as f:
+            fields = f.read().rpartition(")")[2].split()
+            ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _tree(pid: int) -> Iterator[int]:
+    todo = [pid]
     while todo:
         current = todo.pop()
+        yield current
         with contextlib.suppress(OSError):
-            with open(f"/proc/{current}/smaps_rollup") as f:
-                total += sum(int(line.split()[1]) for line in f if line.startswith("Pss:")) / 1024
             for task in os.listdir(f"/proc/{current}/task"):
                 with open(f"/proc/{current}/task/{task}/children") as f:
                     todo += [int(p) for p in f.read().split()]
-    return total

@@ -1,4 +1,4 @@
-"""What `make quickstart` runs: pictures, workspace, cluster, the article's training, the registered model, the result.
+"""What `make quickstart` runs: pictures, workspace, data set, cluster, the article's training, the registered model, the result.
 
 python examples/quickstart.py [--folder quickstart] [--num_epochs 10]
 """
@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "birds"))
 
 import article
-from azureml.core import Workspace
+from azureml.core import Dataset, Workspace
 from draw_birds import make_birds
 
 
@@ -30,8 +30,11 @@ def main():
     ws = Workspace.create("quickstart", exist_ok=True)
     ws.write_config(path=folder)
     print("2. workspace '%s', known in %s through config.json" % (ws.name, folder))
-    print("3. training, with the article's code:\n", flush=True)
-    run, model, path = article.main(args.num_epochs, birds, ws)
+    data = Dataset.File.upload_directory(birds, (ws.get_default_datastore(), "birds"), show_progress=False)
+    data = data.register(ws, "birds", description="drawn chickens and turkeys", create_new_version=True)
+    print("3. data set '%s' version %d" % (data.name, data.version))
+    print("4. training, with the article's code:\n", flush=True)
+    run, model, path = article.main(args.num_epochs, data.as_named_input("birds").as_mount(), ws)
 
     metrics = run.get_metrics()
     pictures = [name for name in run.get_file_names() if name.endswith(".png")]
@@ -42,6 +45,7 @@ def main():
     )
     print("  model      %s, version %d (%s)" % (model.name, model.version, path))
     print("  picture    %s" % ", ".join(pictures))
+    print("  data       %s, version %d: `rookery data show %s`" % (data.name, data.version, data.name))
     print("\nNext: cd %s && %s show %s" % (os.path.relpath(folder), rookery_command(folder), run.id))
 
 

@@ -45,6 +45,15 @@ def postgres():
         yield server
 
 
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory):
+    """A real Chromium for a module of tests (rookery.testing.browser says why not for longer)."""
+    from rookery.testing.browser import chromium as start
+
+    with start(str(tmp_path_factory.mktemp("shots"))) as browser:
+        yield browser
+
+
 def stop_keepers(below: str) -> None:
     """End the keepers whose keeper.json lies below a folder, and wait until they are gone."""
     pattern = os.path.join(glob.escape(below), "**", "keeper", "keeper.json")

@@ -10,9 +10,12 @@ __version__ = "0.1.0"
 _SDK = (
     "AmlCompute",
     "ComputeTarget",
+    "Dataset",
+    "Datastore",
     "Environment",
     "Experiment",
     "Model",
+    "OutputFileDatasetConfig",
     "RayCompute",
     "RemoteCompute",
     "Run",

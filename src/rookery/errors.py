@@ -25,8 +25,12 @@
     │   ├── RunNotFoundError
     │   ├── ArtifactNotFoundError
     │   ├── EnvironmentNotFoundError
+    │   ├── DatasetNotFoundError (DataError, UserError)
+    │   ├── DatastoreNotFoundError (DataError, UserError)
     │   └── ModelNotFoundError (ModelError)
     ├── ConflictError                       it exists already, or has moved on
+    ├── DataError                           data cannot be read, written or found as it was described
+    │   └── DatasetTimestampMissingError (UserError)  a time filter without a column of time
     ├── ModelError                          a model cannot be registered or read
     └── ServiceError                        the keeper's answer is not one we can use
         ├── KeeperUnavailableError (ConnectionError)
@@ -42,6 +46,10 @@ __all__ = [
     "ComputeNotFoundError",
     "ConfigError",
     "ConflictError",
+    "DataError",
+    "DatasetNotFoundError",
+    "DatasetTimestampMissingError",
+    "DatastoreNotFoundError",
     "EnvironmentBuildError",
     "EnvironmentNotFoundError",
     "ExperimentNotFoundError",
@@ -223,6 +231,26 @@ class EnvironmentNotFoundError(NotFoundError):
 class ConflictError(RookeryError):
     code = "conflict"
     http_status = 409
+
+
+class DataError(RookeryError):
+    code = "data"
+    http_status = 400
+
+
+class DatasetNotFoundError(NotFoundError, DataError, UserError):
+    code = "dataset_not_found"
+    http_status = 404
+
+
+class DatasetTimestampMissingError(DataError, UserError):
+    code = "dataset_timestamp_missing"
+    http_status = 400
+
+
+class DatastoreNotFoundError(NotFoundError, DataError, UserError):
+    code = "datastore_not_found"
+    http_status = 404
 
 
 class ModelError(RookeryError):

@@ -112,6 +112,12 @@ _ALL = [
         "after so many days without use a node's agents remove code, payloads, environments and left-over folders of runs there",
     ),
     Setting("missed_heartbeats", int, 6, "heartbeats missed before a run is shown as NotResponding"),
+    Setting(
+        "visitor_lost_s",
+        float,
+        300.0,
+        "after how much silence an interactive run on another machine (`start_logging()` against a server) counts as lost",
+    ),
     Setting("local_slots", int, 0, "runs that the target 'local' executes at the same time; 0 means one per CPU core"),
     Setting(
         "snapshot_warn_bytes",
@@ -126,6 +132,20 @@ _ALL = [
         "",
         "fsspec URL of the content store (s3://…, gs://…); empty is the workspace's own folder",
     ),
+    Setting(
+        "data_hash_bytes",
+        int,
+        50 * 1024**3,
+        "data on folders up to this size is told apart by the SHA-256 of every file; larger sets by size and time of their files",
+    ),
+    Setting(
+        "data_cache_bytes",
+        int,
+        50 * 1024**3,
+        "how much of the keeper's own disk fetched data of runs may take; what was used longest ago goes first",
+    ),
+    Setting("upload_max_files", int, 200_000, "files that a zip or a folder uploaded as a data set may hold"),
+    Setting("upload_max_bytes", int, 50 * 1024**3, "bytes that a zip uploaded as a data set may unpack to"),
     Setting("database_url", str, "", "SQLAlchemy URL of the record; empty is SQLite in the workspace's folder"),
     Setting("deleted_run_days", float, 30.0, "days after which `rookery gc` removes a deleted run for good"),
     Setting("run_token_hours", float, 24.0 * 31, "how long a run's own token is valid"),
@@ -138,6 +158,12 @@ _ALL = [
     ),
     Setting("user_token_days", float, 90.0, "how long a user's token is valid where its maker does not say"),
     Setting("session_hours", float, 12.0, "how long a login in the browser is valid"),
+    Setting(
+        "studio_session_hours",
+        float,
+        720.0,
+        "how long a browser that `rookery studio` has opened for the owner stays logged in",
+    ),
     Setting("audit_rows", int, 100_000, "how many rows the audit log keeps; the oldest go first"),
     Setting(
         "webhook_retry_s",

@@ -7,15 +7,12 @@ import select
 import signal
 import socket
 import subprocess
-import sys
 import time
 
 import pytest
 
+from tests.cli.program import ROOKERY, TIMEOUT_S, Program, refuse
 from tests.conftest import stop_keepers
-
-ROOKERY = os.path.join(os.path.dirname(sys.executable), "rookery")
-TIMEOUT_S = 60
 
 GOOD = """
 import os, sys
@@ -35,35 +32,11 @@ RAISES = "def f():\n    raise ValueError('bad shape')\nf()\n"
 LONG = "import time\nprint('started', flush=True)\nwhile True:\n    time.sleep(0.05)\n"
 
 
-class Project:
+class Project(Program):
     def __init__(self, folder):
-        self.folder = folder / 'my "pro\'ject" é'
-        self.folder.mkdir()
-        self.env = {k: v for k, v in os.environ.items() if not k.startswith(("ROOKERY_", "AZUREML_"))}
-        self.env.update(ROOKERY_HOME=str(folder / "ho me"), ROOKERY_CANCEL_GRACE_S="2", TERM="xterm", COLUMNS="80")
-        self.env.pop("PYTHONDONTWRITEBYTECODE", None)
-        self.env.pop("NO_COLOR", None)
+        super().__init__(folder / 'my "pro\'ject" é', folder / "ho me")
         for name, text in (("good", GOOD), ("bad", BAD), ("raises", RAISES), ("long run", LONG)):
             (self.folder / f"{name}.py").write_text(text)
-
-    def __call__(self, *words, code=0):
-        done = subprocess.run(
-            [ROOKERY, *words],
-            cwd=self.folder,
-            env=self.env,
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT_S,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
-        assert done.returncode == code, f"{words}: exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
-        assert "Traceback" not in done.stderr or "run" in words
-        return done
-
-    def json(self, *words, code=0):
-        done = self(*words, "--json", code=code)
-        return json.loads(done.stdout, parse_constant=_refuse)
 
     def wait(self, run_id, status):
         deadline = time.monotonic() + TIMEOUT_S
@@ -74,17 +47,6 @@ class Project:
                 return run
             assert time.monotonic() < deadline, run
             time.sleep(0.1)
-
-    def start(self, *words):
-        return subprocess.Popen(
-            [ROOKERY, *words],
-            cwd=self.folder,
-            env=self.env,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            stdin=subprocess.DEVNULL,
-        )
 
     def on_terminal(self, *words, columns):
         """What a person sees in a terminal of this width."""
@@ -118,10 +80,6 @@ class Project:
         os.close(main)
         process.wait(TIMEOUT_S)
         return process.returncode, seen.decode().replace("\r\n", "\n")
-
-
-def _refuse(name):
-    raise AssertionError(f"{name} is not JSON")
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +131,7 @@ class TestRun:
 
     def test_json_lines(self, project):
         done = project("run", "--json", "bad.py", code=3)
-        lines = [json.loads(line, parse_constant=_refuse) for line in done.stdout.splitlines()]
+        lines = [json.loads(line, parse_constant=refuse) for line in done.stdout.splitlines()]
         assert lines[0]["event"] == "submitted"
         assert "".join(line["text"] for line in lines if line["event"] == "log") == "about to fail\n"
         assert (lines[-1]["event"], lines[-1]["run"]["status"], lines[-1]["exit_code"]) == (
@@ -184,7 +142,7 @@ class TestRun:
 
     def test_dry_run_submits_nothing(self, project, good):
         before = len(project.json("ps", "--all")["runs"])
-        plan = json.loads(project("run", "--dry-run", "--json", "good.py", "--json").stdout, parse_constant=_refuse)
+        plan = json.loads(project("run", "--dry-run", "--json", "good.py", "--json").stdout, parse_constant=refuse)
         assert plan["spec"]["arguments"] == ["--json"]
         assert "good.py" in {f["path"] for f in plan["files"]}
         assert len(project.json("ps", "--all")["runs"]) == before

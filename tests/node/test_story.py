@@ -55,6 +55,16 @@ MEET = """
 """
 
 
+# What a stock MLflow client sends, with what it finds in its variables.
+TRACK = """
+import json, os, urllib.request
+said = {"run_id": os.environ["MLFLOW_RUN_ID"], "key": "by mlflow", "value": 0.5, "timestamp": 1, "step": 0}
+head = {"Content-Type": "application/json", "Authorization": "Bearer " + os.environ["MLFLOW_TRACKING_TOKEN"]}
+where = os.environ["MLFLOW_TRACKING_URI"] + "/api/2.0/mlflow/runs/log-metric"
+urllib.request.urlopen(urllib.request.Request(where, json.dumps(said).encode(), head), timeout=60).close()
+"""
+
+
 class Farm:
     def __init__(self, folder: Path, home: Path) -> None:
         self.folder = folder
@@ -139,11 +149,11 @@ def test_a_script_and_two_nodes(farm: Farm) -> None:
         print("SEES", os.path.exists({os.path.join(farm.root, "workspace.json")!r}), run.id)
         open("outputs/net.txt", "w").write("weights")
     """
-    run = farm.submit(script, managed())
+    run = farm.submit(textwrap.dedent(script) + TRACK, managed())
     wait_for_end(run)
     assert run.get_status() == "Completed", show(run)
     assert f"SEES False {run.id}" in run.get_details_with_logs()["logFiles"]["azureml-logs/70_driver_log.txt"]
-    assert run.get_metrics() == {"loss": 0.25}
+    assert run.get_metrics() == {"loss": 0.25, "by mlflow": 0.5}
     assert "outputs/net.txt" in run.get_file_names()
 
     run = farm.submit(MEET, managed(), PyTorchConfiguration("Gloo", 4, 2))
@@ -194,10 +204,11 @@ def test_a_spool_is_enough(farm: Farm) -> None:
     farm.hidden = []
     farm.start_keeper()
     attach(farm, {"transport": "spool", "shared_files": True})
-    run = farm.submit("print('hello')\nopen('outputs/a.txt', 'w').write('a')\n", managed())
+    run = farm.submit("print('hello')\nopen('outputs/a.txt', 'w').write('a')\n" + TRACK, managed())
     wait_for_end(run)
     assert run.get_status() == "Completed", show(run)
     assert "outputs/a.txt" in run.get_file_names()
+    assert run.get_metrics() == {"by mlflow": 0.5}
 
 
 @pytest.mark.slow

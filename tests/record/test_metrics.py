@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rookery.errors import ConflictError, UserError
-from rookery.record.metrics import TAIL_VALUES
+from rookery.record.metric_batch import TAIL_VALUES
 
 T = 1700000000.5
 NUMBERS = itertools.count()

@@ -250,6 +250,7 @@ class TestPages:
         record.runs.advance("b", status=RunStatus.CANCELED)
         record.runs.advance("c", status=RunStatus.QUEUED, reason="x", state={"s": 1})
         assert [(run["id"], state) for run, state in record.runs.live()] == [("a", None), ("c", {"s": 1})]
+        assert [(row.id, row.state) for row in record.runs.to_take_up()] == [("a", None), ("c", '{"s":1}')]
 
 
 class TestExperiments:

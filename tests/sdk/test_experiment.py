@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rookery.errors import ExperimentNotFoundError, UserError
+from rookery.errors import ExperimentNotFoundError, KeeperUnavailableError, UserError
 from rookery.sdk import Experiment, ViewType, Workspace
 from tests.sdk.fake_keeper import FakeKeeper
 
@@ -70,6 +70,27 @@ class TestExperiment:
         experiment = Experiment(ws, "birds")
         assert repr(experiment) == "Experiment(Name: birds,\nWorkspace: nest)"
         assert 'href="http://127.0.0.1:4711/experiments/birds"' in experiment._repr_html_()
+
+    def test_shows_its_newest_runs(self, keeper, ws):
+        for i in range(7):
+            keeper.add_run(f"r{i}", display_name="<b>hen</b>", created_utc=f"2026-11-15T20:00:0{i}.000000Z")
+        keeper.runs["r6"].update(status="Failed", error={"summary": "ValueError: <i>"})
+        shown = Experiment(ws, "birds")._repr_html_()
+        assert shown.count("/runs/r") == 5
+        assert "/runs/r6" in shown
+        assert "/runs/r1" not in shown
+        assert "&lt;b&gt;hen&lt;/b&gt;" in shown
+        assert "ValueError: &lt;i&gt;" in shown
+
+    def test_shows_itself_without_a_keeper(self, keeper, ws, monkeypatch):
+        experiment = Experiment(ws, "birds")
+        assert ws.name == "nest"  # known from now on
+
+        def away(*_arguments, **_more):
+            raise KeeperUnavailableError("away")
+
+        monkeypatch.setattr(keeper, "request", away)
+        assert "birds" in experiment._repr_html_()
 
     def test_what_cannot_be_submitted_is_named_with_what_can(self, ws):
         with pytest.raises(UserError, match=r"str cannot be submitted.*ScriptRunConfig"):

@@ -9,7 +9,6 @@ from rookery.errors import (
     RunFailedError,
     RunNotFoundError,
     SubmitError,
-    UnsupportedError,
     UserError,
 )
 from rookery.sdk import Experiment, Run, ScriptRun, Workspace, get_run
@@ -266,11 +265,6 @@ class TestCodeAndModels:
         assert (model.id, model.run_id, model.tags) == ("birds:1", "r1", {"area": "51"})
         assert model.run.id == "r1"
 
-    def test_secrets_are_not_there_yet(self, keeper, experiment):
-        keeper.add_run("r1")
-        with pytest.raises(UnsupportedError, match=r"Run\.get_secret"):
-            Run(experiment, "r1").get_secret("password")
-
 
 class TestChildrenFromOutside:
     def test_a_child_is_an_sdk_run(self, keeper, experiment):
@@ -289,6 +283,12 @@ class TestShowing:
         assert repr(run) == "Run(Experiment: birds,\nId: r1,\nType: azureml.scriptrun,\nStatus: Completed)"
         assert 'href="http://127.0.0.1:4711/runs/r1"' in run._repr_html_()
         assert run.number == 1
+
+    def test_a_failed_run_shows_why_and_a_waiting_one_for_what(self, keeper, experiment):
+        keeper.add_run("r1", status="Failed", error={"kind": "UserError", "summary": "ValueError: <i>bad</i>"})
+        assert "ValueError: &lt;i&gt;bad&lt;/i&gt;" in Run(experiment, "r1")._repr_html_()
+        keeper.add_run("r2", status="Queued", reason="waits for <2> nodes")
+        assert "waits for &lt;2&gt; nodes" in Run(experiment, "r2")._repr_html_()
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rookery.errors import RunConfigError, UnsupportedError, UserError
+from rookery.errors import RunConfigError, UserError
 from rookery.sdk.distributed import MpiConfiguration
 from rookery.sdk.environment import Environment
 from rookery.sdk.run_config_elements import DockerConfiguration
@@ -62,7 +62,7 @@ class TestRefusals:
             ScriptRunConfig(".", "a.py", command="make")
 
     def test_resume_from(self):
-        with pytest.raises(UnsupportedError, match="resume_from"):
+        with pytest.raises(UserError, match="DataPath"):
             ScriptRunConfig(".", "a.py", resume_from="x")
 
     def test_docker_runtime_config_of_another_type(self):

@@ -218,10 +218,16 @@ class TestSpec:
         with pytest.raises(RunConfigError, match="max_run_duration_seconds"):
             build(config)
 
-    def test_data_is_not_available_yet(self, source):
+    def test_data_that_names_no_data_set_is_refused(self, source):
         config = ScriptRunConfig(str(source), "train.py")
         config.run_config.data["d"] = Data()
-        with pytest.raises(UnsupportedError, match=r"run_config\.data"):
+        with pytest.raises(UserError, match=r"run_config\.data"):
+            check_submission(config)
+
+    def test_services_are_not_available(self, source):
+        config = ScriptRunConfig(str(source), "train.py")
+        config.run_config.services["s"] = object()
+        with pytest.raises(UnsupportedError, match=r"run_config\.services"):
             check_submission(config)
 
     def test_compute_for_one_run_is_not_available(self, source):

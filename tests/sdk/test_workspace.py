@@ -98,11 +98,11 @@ class TestContent:
         assert ws.get_run("r1").id == "r1"
 
     def test_collections_of_later_issues_are_empty(self, ws):
-        for name in ("datasets", "datastores", "webservices", "images", "linked_services"):
+        for name in ("webservices", "images", "linked_services"):
             assert dict(getattr(ws, name)) == {}
             assert "x" not in getattr(ws, name)
 
-    @pytest.mark.parametrize("name", ["get_default_datastore", "get_default_keyvault", "list_keys"])
+    @pytest.mark.parametrize("name", ["sync_keys", "list_keys"])
     def test_what_does_not_exist_yet_is_named(self, ws, name):
         with pytest.raises(UnsupportedError, match=f"Workspace.{name}"):
             getattr(ws, name)()

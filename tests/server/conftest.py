@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import secrets
 import shutil
 import subprocess
 import sys
@@ -21,7 +22,7 @@ import uvicorn
 
 from rookery.record import Record
 from rookery.server import create_app
-from rookery.server.listening import listen_tcp, listen_unix
+from rookery.server.listening import listen_tcp, listen_unix, server_config
 from rookery.spec.paths import WorkspacePaths
 from rookery.spec.plain import to_plain
 from rookery.spec.run import EnvironmentSpec, RunSpec
@@ -31,6 +32,53 @@ IDENTITY = {
     "id": "11111111-2222-3333-4444-555555555555", "name": "coop", "subscription_id": "s", "resource_group": "g", "location": "here",
     "created_utc": "2026-11-15T20:00:00.000000Z", "format": 1,
 }  # fmt: skip
+
+
+# Their tests run a second time as a team has it: on a real PostgreSQL, with files in a real S3. Every route is asked in one of
+# them at least. The others are about processes, sockets and files, which are the same with any of these.
+AS_A_TEAM = (
+    "test_access_matrix",
+    "test_api",
+    "test_auth",
+    "test_data",
+    "test_environments",
+    "test_errors",
+    "test_events",
+    "test_past",
+    "test_people",
+    "test_schemathesis",
+    "test_tracking_calls",
+    "test_tracking",
+    "test_uploads",
+    "test_watching",
+    "test_webhooks",
+)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "storage" in metafunc.fixturenames:
+        is_both = metafunc.module.__name__.rpartition(".")[2] in AS_A_TEAM
+        metafunc.parametrize("storage", ["sqlite", "postgresql+s3"] if is_both else ["sqlite"], indirect=True)
+
+
+@pytest.fixture(scope="package")
+def s3() -> Iterator[str]:
+    pytest.importorskip("moto")
+    pytest.importorskip("s3fs")
+    from rookery.testing.s3_server import s3_server
+
+    with s3_server() as address:
+        yield address
+
+
+@pytest.fixture
+def storage(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, home: Path) -> str:
+    """Where records and files are kept: in the workspace's folder, or as a team has it."""
+    if request.param == "postgresql+s3":
+        request.getfixturevalue("s3")
+        monkeypatch.setenv("ROOKERY_DATABASE_URL", request.getfixturevalue("postgres").emptied())
+        monkeypatch.setenv("ROOKERY_ARTIFACT_ROOT", f"s3://rookery-test/{secrets.token_hex(4)}")
+    return request.param
 
 
 def run_spec(run_id: str = "run-1", **fields: Any) -> dict[str, Any]:
@@ -87,24 +135,16 @@ class Api:
 
 
 @pytest.fixture
-def api(paths: WorkspacePaths, short_folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
+def api(
+    paths: WorkspacePaths, short_folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, storage: str
+) -> Iterator[Api]:
     monkeypatch.setenv("ROOKERY_HOME", str(tmp_path / "home"))
     record = Record(paths)
     app = create_app(record, FakeController(record), IDENTITY)
     socket_path = os.path.join(short_folder, "k.sock")
     unix = listen_unix(socket_path)
     tcp = listen_tcp("127.0.0.1", 0, os.path.join(short_folder, "port"))
-    server = uvicorn.Server(
-        uvicorn.Config(
-            app,
-            lifespan="off",
-            ws="none",
-            log_level="warning",
-            proxy_headers=False,
-            timeout_keep_alive=75,
-            timeout_graceful_shutdown=2,
-        )
-    )
+    server = uvicorn.Server(server_config(app))
     thread = threading.Thread(target=lambda: asyncio.run(_serve(server, app, [unix, tcp])), daemon=True)
     port = tcp.getsockname()[1]
     thread.start()

@@ -15,9 +15,9 @@ import httpx
 import pytest
 
 from rookery.agent.keeper import Keeper
-from rookery.engine.certificates import certificate_for_nodes
+from rookery.engine.reach.certificates import certificate_for_nodes
 from rookery.errors import AuthenticationError, ComputeError, ConfigError, KeeperUnavailableError, UserError
-from rookery.server import listening
+from rookery.server import connections, listening
 from rookery.server.agents import address_facing
 from rookery.server.limits import is_streamed
 from rookery.spec.job import Job, KeeperAddress
@@ -133,7 +133,8 @@ class TestService:
             sock.close()
 
     def test_hangs_up_on_who_says_nothing_for_long(self, api, monkeypatch):
-        monkeypatch.setattr(listening, "FIRST_REQUEST_S", 0.2)
+        monkeypatch.setattr(connections, "HEAD_S", 0.2)
+        monkeypatch.setattr(connections, "SWEEP_S", 0.05)
         agents = api.app.state.services.agents
         deadline = time.monotonic() + 20
         while agents._loop is None and time.monotonic() < deadline:
@@ -141,7 +142,7 @@ class TestService:
         url = agents.ensure("127.0.0.1")
         with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), timeout=20) as sock:
             sock.sendall(b"GET /api/v1/hello HT")
-            assert sock.recv(1) == b""
+            assert sock.recv(12) == b"HTTP/1.1 408"
 
     def test_a_body_that_is_too_large_is_refused(self, api, door, token):
         api.run()

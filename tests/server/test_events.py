@@ -120,6 +120,11 @@ class TestStream:
         with api.owner.stream("GET", "/events?after=0") as response:
             assert next(frames(response.iter_lines()))[2]["run"] == "run-1"
 
+    def test_a_runs_stream_starts_now_when_asked_to(self, api):
+        self.finished_run(api)
+        api.record.runs.advance("run-1", status=RunStatus.COMPLETED)
+        assert [kind for _, kind, _ in read_all(api, "/runs/run-1/events?until=end&after=-1")] == ["end"]
+
     def test_only_some_kinds(self, api):
         self.finished_run(api)
         api.record.runs.advance("run-1", status=RunStatus.COMPLETED)

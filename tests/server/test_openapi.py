@@ -24,6 +24,15 @@ def operations(document):
             yield (method.upper(), path[len(PREFIX) :]), operation
 
 
+def forms(document, schema):
+    """The object schemas that a schema comes to."""
+    for one in schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf") or [schema]:
+        if "$ref" in one:
+            yield from forms(document, document["components"]["schemas"][one["$ref"].rpartition("/")[2]])
+        elif one.get("type") != "null":
+            yield one
+
+
 class TestOpenApi:
     def test_every_route_is_in_the_table_and_nothing_else(self, document):
         found = {key for key, _ in operations(document)}
@@ -47,10 +56,37 @@ class TestOpenApi:
             key for key, o in operations(document) if key[0] in ("POST", "PUT", "PATCH") and "requestBody" not in o
         }  # fmt: skip
         assert bare - {("POST", "/gc")} == {
-            ("POST", "/keeper/stop"), ("POST", "/tokens/tracking"), ("PUT", "/experiments/{name}"), ("POST", "/runs/{run_id}/cancel"),
+            ("POST", "/session/code"), ("POST", "/keeper/stop"), ("POST", "/tokens/tracking"), ("PUT", "/experiments/{name}"), ("POST", "/runs/{run_id}/cancel"),
+            ("POST", "/runs/{run_id}/visit"), ("POST", "/runs/{run_id}/manifests"),
             ("POST", "/compute/{name}/check"), ("POST", "/webhooks/{webhook_id}/ping"),
-            ("POST", "/webhooks/{webhook_id}/deliveries/{delivery}/again"),
+            ("POST", "/webhooks/{webhook_id}/deliveries/{delivery}/again"), ("POST", "/datastores/{name}/default"),
+            ("POST", "/data/definitions/{definition_id}/resolve"),
         }  # fmt: skip
+
+    def test_no_body_is_just_an_object(self, document):
+        for key, operation in operations(document):
+            content = operation.get("requestBody", {}).get("content", {}).get("application/json")
+            if content is not None:
+                assert all(form.get("properties") for form in forms(document, content["schema"])), key
+
+    def test_what_is_sent_is_what_is_said(self):
+        """The models of bodies that handlers parse themselves against what clients and agents send."""
+        from rookery.server import body_models as b
+        from tests.server.conftest import run_spec
+
+        block = {"run": None, "name": "loss", "n": 1, "dtype": "d", "values": "AA==", "steps": None, "times": "AA=="}
+        for model, body in (
+            (b.NewRun, run_spec()),
+            (b.NewRun, run_spec("kid", kind="child", parent_id="run-1")),
+            (b.Records, {"records": [["m", None, "loss", 1.0, None, 5.0]]}),
+            (b.NewSnapshot, {"entries": [{"path": "a", "sha256": "0" * 64, "size": 1, "mode": 420, "link": None}]}),
+            (b.NewBuild, {"spec": run_spec()["environment"], "fresh": True}),
+            (b.JournalPart, {"journal": "1-a.jnl", "from": 0, "to": 9, "blocks": [block], "records": [["w", None, "x"]]}),
+            (b.NodeOutcome, {"result": "failed", "exit_code": 1, "signal": None, "cause": None, "ranks": [], "ended": 1.5}),
+        ):  # fmt: skip
+            model.model_validate(body)
+        with pytest.raises(ValueError, match="colour"):
+            b.NewRun.model_validate({**run_spec(), "colour": "red"})
 
     def test_operation_ids_are_unique(self, document):
         ids = [operation["operationId"] for _, operation in operations(document)]

@@ -3,70 +3,18 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import random
-import socket
-import threading
 
 import pytest
 
 from rookery.client import Client, FilePart, upload_content
 from rookery.errors import ConflictError
+from rookery.testing.cutting_proxy import CuttingProxy
 
 MB = 1024 * 1024
 
 
 def sha(data):
     return hashlib.sha256(data).hexdigest()
-
-
-class CuttingProxy:
-    """Passes bytes on to a port, and cuts some connections after a random number of them, either way."""
-
-    def __init__(self, port, cuts, seed=7):
-        self._target, self._random, self.cuts = port, random.Random(seed), cuts
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self._listener.getsockname()[1]
-        self._lock = threading.Lock()
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def close(self):
-        self._listener.close()
-
-    def _accept(self):
-        while True:
-            try:
-                near, _ = self._listener.accept()
-            except OSError:
-                return
-            far = socket.create_connection(("127.0.0.1", self._target))
-            limit = [self._random.randrange(200_000, 4 * MB)]
-            threading.Thread(target=self._both, args=(near, far, limit), daemon=True).start()
-
-    def _both(self, near, far, limit):
-        with near, far:
-            back = threading.Thread(target=self._pump, args=(far, near, limit), daemon=True)
-            back.start()
-            self._pump(near, far, limit)
-            back.join()
-
-    def _pump(self, source, sink, limit):
-        try:
-            while data := source.recv(65536):
-                with self._lock:
-                    limit[0] -= len(data)
-                    cut = limit[0] < 0 and self.cuts > 0
-                    self.cuts -= cut
-                if cut:
-                    sink.sendall(data[: len(data) // 2])
-                    break
-                sink.sendall(data)
-        except OSError:
-            pass
-        for one in (source, sink):
-            try:
-                one.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
 
 
 @pytest.fixture

@@ -63,6 +63,7 @@ class Agent:
         self.over: Optional[str] = None
         self._pulsed = time.monotonic()
         self.environment_failed = False  # what it was to run in cannot be had on this node
+        self.data_failed = False  # an input cannot be had here
         self.ended = threading.Event()  # `finished` is reported
         self.finish_asked: Optional[tuple[str, Optional[dict[str, Any]]]] = None
         self.keeper = Keeper(job, paths.job, self.say)

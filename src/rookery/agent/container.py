@@ -63,6 +63,8 @@ class Enclosure:
         mounts = [Mount(self._paths.work_parent), Mount(paths.root)]
         mounts += [Mount(job.payload_root, read_only=True)] if job.payload_root else []
         mounts += [Mount(job.socket)] if job.socket else []
+        mounts += [Mount(job.data_cache, read_only=True)] if job.inputs else []
+        mounts += [Mount(output.folder) for output in job.data_outputs if output.folder]
         kept = rank.variables.get("ROOKERY_RESUME_DIR")
         mounts += [Mount(kept)] if kept else []
         name = container_name(job.run_id, job.attempt, job.node, rank.rank)

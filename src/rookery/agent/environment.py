@@ -6,6 +6,7 @@ It happens before the ranks start and before the agent has threads, so the main 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import platform
 import shutil
@@ -53,7 +54,7 @@ def prepare_environment(agent: Agent) -> None:
     if facts is None:
         raise EnvironmentProblem("The job asks for an environment to be built here, but not where it is to be kept.")
     try:
-        answer = _build(agent, wanted, facts)
+        answer = _tried_before(wanted, facts) or _build(agent, wanted, facts)
     except (OSError, RookeryError) as error:
         raise EnvironmentProblem(
             f"Environment '{wanted.get('name', '')}' could not be prepared on node {agent.job.node} ({facts.shown}): {error}"
@@ -66,6 +67,8 @@ def prepare_environment(agent: Agent) -> None:
         agent.warn(f"Node {agent.job.node} ({facts.shown}): {text}")
     if answer.get("lease"):
         agent.at_end.append(lambda: _forget(answer["lease"]))
+    if wanted["kind"] == "interpreter":
+        _note_tried(answer["python"], facts)
     agent.job = replaced(agent.job, answer)
 
 
@@ -80,6 +83,38 @@ def replaced(job: Job, answer: dict[str, Any]) -> Job:
         return replace(rank, argv=tuple(map(fill, rank.argv)), shell=fill(rank.shell), variables=variables)
 
     return replace(job, ranks=tuple(map(fill_rank, job.ranks)))
+
+
+def _tried_before(wanted: dict[str, Any], facts: NodeFacts) -> Optional[dict[str, Any]]:
+    """The answer for an interpreter that people look after, where it has been tried on this machine and is still the same: to
+    try it again takes two more interpreters."""
+    if wanted["kind"] != "interpreter":
+        return None
+    given = wanted["python"]
+    path = os.path.abspath(os.path.expanduser(given)) if os.path.dirname(given) else shutil.which(given)
+    if not path or not os.path.exists(_tried_mark(path, facts)):
+        return None
+    path = os.path.abspath(path)
+    return {"python": path, "bin_dir": os.path.dirname(path), "variables": {}, "deviations": [], "key": ""}
+
+
+def _note_tried(path: str, facts: NodeFacts) -> None:
+    mark = _tried_mark(path, facts)
+    with contextlib.suppress(OSError):
+        if mark and not os.path.exists(mark):
+            os.makedirs(os.path.dirname(mark), mode=0o700, exist_ok=True)
+            with open(mark, "w", encoding="utf-8") as f:
+                f.write(path)
+
+
+def _tried_mark(path: str, facts: NodeFacts) -> str:
+    """A file that is there when this very interpreter was tried; empty where there is none."""
+    try:
+        about = os.stat(path)
+    except OSError:
+        return ""
+    name = f"{os.path.abspath(path)}\0{about.st_mtime_ns}\0{about.st_size}\0{about.st_ino}"
+    return os.path.join(facts.home, "interpreters", hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest())
 
 
 def log_name(node: int) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from rookery.agent.keeper import Keeper
 from rookery.agent.logs import LogShipper, Stream
 from rookery.agent.small_files import SmallFiles
+from rookery.agent.uploads import upload_content
 from rookery.agent.watch import Watcher
 from rookery.errors import ArtifactNotFoundError, RookeryError
 from rookery.spec.names import check_artifact_name
@@ -43,7 +44,10 @@ def store_file(keeper: Keeper, run_id: str, name: str, file: str, warn: Callable
             try:
                 keeper.request("POST", route, body={"name": name, "sha256": digest})
             except ArtifactNotFoundError:
-                keeper.upload(f"{route}/{quote_path(name)}", file, digest)
+                if upload_content(keeper, digest, file):
+                    keeper.request("POST", route, body={"name": name, "sha256": digest})
+                else:
+                    keeper.upload(f"{route}/{quote_path(name)}", file, digest)
             return True
         except FileNotFoundError:
             warn(f"{name} vanished before it could be stored.")

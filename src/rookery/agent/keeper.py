@@ -10,11 +10,13 @@ import threading
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Optional, TypeVar
+from urllib.parse import urlsplit
 
 from rookery.agent.disk import read_json
 from rookery.agent.tree import STARTED_BY
 from rookery.errors import KeeperUnavailableError, RookeryError
 from rookery.spec.job import Job
+from rookery.spec.protocol import PREFIX
 from rookery.worker.http import HttpClient, quote_path, tcp_connector, unix_connector, url_connector
 
 if TYPE_CHECKING:
@@ -79,11 +81,20 @@ class Keeper:
         return self.patiently(send)
 
     def download(self, path: str, file: str) -> None:
-        def fetch(client: HttpClient) -> None:
-            with open(file, "wb") as f:
-                client.download(path, f)
+        """A file, whole. What is addressed by its hash goes on where a broken connection has left it."""
+        with open(file, "wb") as f:
 
-        self.patiently(fetch)
+            def fetch(client: HttpClient) -> None:
+                start = f.tell() if path.startswith("/content/") else 0
+                f.truncate(f.seek(start))
+                client.download_rest(path, f, start)
+
+            self.patiently(fetch)
+
+    def pause(self, seconds: float) -> None:
+        """Waits, unless nobody wants this agent any more (then Gone)."""
+        self._stopped.wait(seconds)
+        self.check_alive()
 
     def once(self, use: Callable[[HttpClient], T]) -> T:
         """One try. Raises KeeperUnavailableError when nothing answers."""
@@ -122,7 +133,9 @@ class Keeper:
     def client(self) -> HttpClient:
         with self._lock:
             if self._client is None:
-                self._client = HttpClient(self.connector(), self._job.token)
+                # A server behind a proxy has a path before ours; listeners for agents have none.
+                before = urlsplit(self._job.keeper.url).path.rstrip("/")
+                self._client = HttpClient(self.connector(), self._job.token, prefix=before + PREFIX)
             return self._client
 
     def connector(self, timeout: float = 60.0) -> Callable[[], Any]:

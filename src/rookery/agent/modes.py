@@ -23,6 +23,7 @@ from rookery.agent.tree import stop_attempt
 from rookery.agent.words import signal_name
 from rookery.errors import RookeryError, SnapshotError
 from rookery.spec.cause import Cause, CauseKind
+from rookery.spec.job import NODE_TRACKING
 from rookery.spec.plain import to_plain
 
 __all__ = ["finish", "run", "watch"]
@@ -81,6 +82,8 @@ def run(agent: Agent) -> None:
     oom = oom_before is not None and (oom_kill_count() or 0) > oom_before
     children = agent.children.ends(witness.statuses)
     outcome = _outcome(agent, ranks, why, problem, oom, witness, stall.cause, children)
+    if outcome["result"] == "completed" and job.data_outputs:
+        outcome = _with_outputs(agent, outcome)
     agent.end({**outcome, "ranks": _as_list(children)} if children else outcome)
 
 
@@ -137,7 +140,30 @@ def _start(agent: Agent, ranks: Ranks) -> Optional[str]:
         problem = _prepare_node(agent)
         if problem is not None or agent.cancel_grace_s is not None or agent.wake.terminated:
             return problem
+    problem = _prepare_data(agent)
+    if problem is not None or agent.cancel_grace_s is not None or agent.wake.terminated:
+        return problem
+    if any(NODE_TRACKING in rank.variables.values() for rank in job.ranks):
+        from rookery.agent.tracking import with_tracking
+
+        agent.job, _ = with_tracking(agent.job, agent.keeper)
     return launch(agent, ranks)
+
+
+def _prepare_data(agent: Agent) -> Optional[str]:
+    """Inputs to be there, folders for outputs, and the variables that tell of them."""
+    if not agent.job.inputs and not agent.job.data_outputs:
+        return None
+    from rookery.agent.data_inputs import deliver_inputs, with_variables
+    from rookery.agent.data_outputs import make_output_folders
+
+    try:
+        variables = {**deliver_inputs(agent), **make_output_folders(agent)}
+    except RookeryError as error:
+        agent.data_failed = True
+        return str(error)
+    agent.job = with_variables(agent.job, variables)
+    return None
 
 
 def _prepare_node(agent: Agent) -> Optional[str]:
@@ -214,6 +240,8 @@ def _outcome(
     if problem is not None:
         kind = CauseKind.ENVIRONMENT if agent.environment_failed else CauseKind.SYSTEM_ERROR
         advice = "Correct the environment and submit again." if agent.environment_failed else "Submit the run again."
+        if agent.data_failed:
+            kind, advice = CauseKind.DATA, "Look at the data set with `rookery data show`, and submit the run again."
         cause = Cause(kind, problem, job.attempt, job.node, advice=(advice,), time=time.time())
         return _as_outcome("failed", cause, ranks.ends)
     if agent.preempt is not None and why == "preempt":
@@ -241,6 +269,18 @@ def _outcome(
     if found is None:
         return _as_outcome("completed", None, ranks.ends)
     return _as_outcome("failed", found[0], ranks.ends, found[1])
+
+
+def _with_outputs(agent: Agent, outcome: dict[str, Any]) -> dict[str, Any]:
+    """The outcome once its outputs are back: where one is not, the run has failed. Before it is told, so that nobody takes a
+    half for the whole."""
+    from rookery.agent.data_outputs import send_outputs
+
+    problem = send_outputs(agent)
+    if problem is None:
+        return outcome
+    cause = Cause(CauseKind.DATA, problem, agent.job.attempt, agent.job.node, time=time.time())
+    return {**outcome, "result": "failed", "cause": to_plain(cause)}
 
 
 def _recorded(folder: str, pid: int) -> Optional[Mapping[str, Any]]:

@@ -16,7 +16,7 @@ from typing import Any, Optional, Protocol
 from rookery.agent.keeper import Gone, Keeper
 from rookery.errors import KeeperUnavailableError
 
-__all__ = ["Relay", "Services", "listen"]
+__all__ = ["Handler", "Relay", "Services", "listen"]
 
 PIECE = 256 * 1024
 WAIT_FOR_KEEPER_S = 50.0  # the ranks' own patience is 60 s
@@ -90,7 +90,7 @@ class _Server(ThreadingMixIn, UnixStreamServer):
     block_on_close = False
 
     def __init__(self, sock: socket.socket, keeper: Keeper, services: Services, token: str) -> None:
-        super().__init__(sock.getsockname(), _Handler, bind_and_activate=False)
+        super().__init__(sock.getsockname(), Handler, bind_and_activate=False)
         self.socket.close()
         self.socket = sock
         self.keeper, self.services, self.token = keeper, services, token
@@ -102,8 +102,10 @@ class _Server(ThreadingMixIn, UnixStreamServer):
         pass  # a rank that went away in the middle of an answer
 
 
-class _Handler(BaseHTTPRequestHandler):
-    server: _Server
+class Handler(BaseHTTPRequestHandler):
+    """One request of a rank. `server` has a keeper, a token (added where a request brings none) and `last_use`."""
+
+    server: Any
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = False
 
@@ -114,15 +116,15 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
     def do_GET(self) -> None:
-        self._answer()
+        self.server.last_use = time.monotonic()
+        self.answer()
 
     do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = do_GET
 
-    def _answer(self) -> None:
-        self.server.last_use = time.monotonic()
+    def answer(self) -> None:
         path = self.path.split("?", 1)[0]
         if path.startswith("/api/"):
-            self._pass_on()
+            self.pass_on()
             return
         with self.server.idle:
             self.server.busy += 1
@@ -142,7 +144,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif path == "/agent":
             self._reply(200, self.server.services.identity())
         else:
-            self._error(
+            self.fail(
                 404,
                 "not_found",
                 f"The agent has no {self.command} {path}. Known: /api/v1/…, /drain, /finish, /agent.",
@@ -157,15 +159,15 @@ class _Handler(BaseHTTPRequestHandler):
                 f"Not everything was stored within {timeout_s:g} s (timeout_seconds). The keeper may be "
                 "away; it is still tried."
             )
-            self._error(504, "service", text)
+            self.fail(504, "service", text)
 
-    def _pass_on(self) -> None:
+    def pass_on(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)
         try:
             connection = self._connect()
         except (Gone, KeeperUnavailableError) as error:
             self.close_connection = True
-            self._error(503, "keeper_unavailable", f"The keeper does not answer: {error or 'the run is over'}")
+            self.fail(503, "keeper_unavailable", f"The keeper does not answer: {error or 'the run is over'}")
             return
         try:
             self._send(connection, length)
@@ -237,7 +239,7 @@ class _Handler(BaseHTTPRequestHandler):
             body = {}
         return body if isinstance(body, dict) else {}
 
-    def _error(self, status: int, code: str, message: str) -> None:
+    def fail(self, status: int, code: str, message: str) -> None:
         self._reply(status, {"error": {"code": code, "message": message, "details": {}}})
 
     def _reply(self, status: int, data: Any) -> None:

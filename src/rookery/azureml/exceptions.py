@@ -6,6 +6,7 @@ Runs on Python 3.6. Differs: WebserviceException catches ModelNotFoundException 
 from rookery.errors import (
     AuthenticationError,
     ComputeError,
+    DatasetTimestampMissingError,
     ModelError,
     ModelNotFoundError,
     RookeryError,
@@ -83,10 +84,6 @@ class WorkspacePrivateEndpointException(AzureMLException):
     """Of v1's private endpoints."""
 
     found_multiple = False
-
-
-class DatasetTimestampMissingError(AzureMLException):
-    """Of v1's time series datasets."""
 
 
 class ParallelRunException(AzureMLException):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import re
-from typing import Annotated, Any, Optional
+from collections.abc import Callable
+from typing import Annotated, Any, Optional, get_type_hints
 
 import typer
 
@@ -57,85 +60,84 @@ NoCheck = Annotated[bool, typer.Option("--no-check", help="Do not try it from on
 About = Annotated[str, typer.Option("--description", metavar="TEXT", help="What it is for.")]
 
 
-@app.command("ray")
-def attach_ray(
-    address: Annotated[str, typer.Argument(metavar="HOST:PORT", help="The cluster's head, as `ray start` prints it.")],
+def _with_shared_options(command: Callable[..., None]) -> Callable[..., None]:
+    """`command(shared, …)` as a command that also takes the options of every attached target; they come as `shared`."""
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        command({name: given.pop(name) for name in shared}, **given)
+
+    shared = inspect.signature(_shared_options).parameters
+    own = list(inspect.signature(command).parameters.values())[1:]
+    hints = {**get_type_hints(command, include_extras=True), **get_type_hints(_shared_options, include_extras=True)}
+    merged = [one.replace(annotation=hints[one.name], kind=one.KEYWORD_ONLY) for one in (*own, *shared.values())]
+    del run.__wrapped__  # what Typer reads is the signature
+    run.__signature__ = inspect.Signature(merged)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in merged}
+    return run
+
+
+def _shared_options(
     name: Name = None,
+    max_nodes: MaxNodes = 0,
+    cpus_per_node: Cpus = None,
+    gpus_per_node: Gpus = None,
+    keeper_url: KeeperUrl = "",
+    transport: Transport = "",
+    shared_files: Shared = None,
+    node_home: NodeHome = "",
+    node_python: NodePython = "",
+    option: Options = None,
+    is_unchecked: NoCheck = False,
+    description: About = "",
+    json: AsJson = False,
+    workspace: InWorkspace = None,
+) -> None:
+    """Never called: its signature is what all of them take."""
+
+
+@app.command("ray")
+@_with_shared_options
+def attach_ray(
+    shared: dict[str, Any],
+    address: Annotated[str, typer.Argument(metavar="HOST:PORT", help="The cluster's head, as `ray start` prints it.")],
     auth: Annotated[
         str, typer.Option("--auth", metavar="WORD", help="token or disabled, as the cluster was started.")
     ] = "",
     token_path: Annotated[
         str, typer.Option("--token-path", metavar="FILE", help="The cluster's token; default: ~/.ray/auth_token.")
     ] = "",
-    max_nodes: MaxNodes = 0,
-    cpus_per_node: Cpus = None,
-    gpus_per_node: Gpus = None,
-    keeper_url: KeeperUrl = "",
-    transport: Transport = "",
-    shared_files: Shared = None,
-    node_home: NodeHome = "",
-    node_python: NodePython = "",
-    option: Options = None,
-    is_unchecked: NoCheck = False,
-    description: About = "",
-    json: AsJson = False,
-    workspace: InWorkspace = None,
 ) -> None:
     """Attaches a Ray cluster that runs."""
-    given = {"address": address, "auth": auth, "token_path": token_path}
-    _attach("ray", name or "ray", given, locals())
+    _attach("ray", "ray", {"address": address, "auth": auth, "token_path": token_path}, shared)
 
 
 @app.command("slurm")
+@_with_shared_options
 def attach_slurm(
-    name: Name = None,
+    shared: dict[str, Any],
     partition: Annotated[str, typer.Option("--partition", metavar="NAME", help="As sbatch has it.")] = "",
     account: Annotated[str, typer.Option("--account", metavar="NAME", help="As sbatch has it.")] = "",
     qos: Annotated[str, typer.Option("--qos", metavar="NAME", help="As sbatch has it.")] = "",
     time_limit: Annotated[str, typer.Option("--time", metavar="LIMIT", help="As sbatch has it: 12:00:00.")] = "",
-    max_nodes: MaxNodes = 0,
-    cpus_per_node: Cpus = None,
-    gpus_per_node: Gpus = None,
-    keeper_url: KeeperUrl = "",
-    transport: Transport = "",
-    shared_files: Shared = None,
-    node_home: NodeHome = "",
-    node_python: NodePython = "",
-    option: Options = None,
-    is_unchecked: NoCheck = False,
-    description: About = "",
-    json: AsJson = False,
-    workspace: InWorkspace = None,
 ) -> None:
     """Attaches the Slurm cluster whose commands the keeper's machine has."""
     given = {"partition": partition, "account": account, "qos": qos, "time_limit": time_limit}
-    _attach("slurm", name or "slurm", given, locals())
+    _attach("slurm", "slurm", given, shared)
 
 
 @app.command("ssh")
+@_with_shared_options
 def attach_ssh(
+    shared: dict[str, Any],
     addresses: Annotated[
         list[str], typer.Argument(metavar="[USER@]HOST[:PORT]...", help="One machine, or several of a kind.")
     ],
-    name: Name = None,
     key: Annotated[
         str, typer.Option("--key", "-i", metavar="FILE", help="The private key, on the keeper's machine.")
     ] = "",
     port: Annotated[int, typer.Option("--port", "-p", min=1, max=65535, metavar="N", help="Where sshd listens.")] = 22,
     slots: Annotated[int, typer.Option("--slots", min=1, metavar="N", help="Nodes that one machine makes.")] = 1,
-    max_nodes: MaxNodes = 0,
-    cpus_per_node: Cpus = None,
-    gpus_per_node: Gpus = None,
-    keeper_url: KeeperUrl = "",
-    transport: Transport = "",
-    shared_files: Shared = None,
-    node_home: NodeHome = "",
-    node_python: NodePython = "",
-    option: Options = None,
-    is_unchecked: NoCheck = False,
-    description: About = "",
-    json: AsJson = False,
-    workspace: InWorkspace = None,
 ) -> None:
     """Attaches machines of your own over OpenSSH."""
     import os
@@ -147,16 +149,16 @@ def attach_ssh(
         hosts[0] if len(hosts) == 1 and ":" not in hosts[0] else hosts
     )
     default = re.sub(r"[^A-Za-z0-9]+", "-", hosts[0].split(":")[0].split(".")[0]).strip("-")
-    _attach("ssh", name or (default if len(default) > 1 and default[0].isalpha() else "ssh"), given, locals())
+    _attach("ssh", default if len(default) > 1 and default[0].isalpha() else "ssh", given, shared)
 
 
-def _attach(engine: str, name: str, options: dict[str, Any], given: dict[str, Any]) -> None:
+def _attach(engine: str, default_name: str, options: dict[str, Any], given: dict[str, Any]) -> None:
     from rookery.sdk.attached_compute import ATTACH_TIMEOUT_S
     from rookery.spec.compute import ClusterSpec, Reach, check_cluster_spec
     from rookery.spec.names import check_compute_name
     from rookery.spec.plain import to_plain
 
-    check_compute_name(name)
+    name = check_compute_name(given["name"] or default_name)
     options = {key: value for key, value in options.items() if value not in ("", [], None)}
     spec = ClusterSpec(
         engine=engine,

@@ -13,6 +13,8 @@ from rookery.spec.status import ACTIVE, RunStatus
 
 __all__ = [
     "complete_compute",
+    "complete_dataset",
+    "complete_datastore",
     "complete_environment",
     "complete_environment_key",
     "complete_experiment",
@@ -55,6 +57,21 @@ def complete_model(ctx: Context, incomplete: str) -> Offers:
     def ask(client: Any) -> Offers:
         found = client.request("GET", "/models", query={"latest": "true"})["models"]
         return [(m["name"], f"version {m['version']}") for m in found]
+
+    return _offers(ctx, incomplete, ask)
+
+
+def complete_dataset(ctx: Context, incomplete: str) -> Offers:
+    def ask(client: Any) -> Offers:
+        found = client.request("GET", "/datasets")["datasets"]
+        return [(d["name"], f"version {d['version']}, {d['files']} files") for d in found]
+
+    return _offers(ctx, incomplete, ask)
+
+
+def complete_datastore(ctx: Context, incomplete: str) -> Offers:
+    def ask(client: Any) -> Offers:
+        return [(d["name"], d["kind"]) for d in client.request("GET", "/datastores")["datastores"]]
 
     return _offers(ctx, incomplete, ask)
 

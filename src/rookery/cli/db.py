@@ -91,7 +91,7 @@ def db_copy(
     shown = [] if session.current().json else [say]
 
     def on_table(done: Any) -> None:
-        for tell in shown:
+        for tell in shown if done.rows else ():
             tell(f"  {done.name:<22} {done.rows:>10} rows  {done.checksum[:16]}")
 
     done = maintenance.copy(source, target, on_table)

@@ -14,11 +14,14 @@ from typer.core import TyperGroup
 from rookery.cli import (
     audit,
     compute,
+    data,
+    datastore,
     db,
     doctor,
     download,
     env,
     experiments,
+    export,
     faults,
     gc,
     import_,
@@ -27,13 +30,16 @@ from rookery.cli import (
     login,
     logs,
     models,
+    module,
     ps,
     run,
     server,
     session,
     show,
     stop,
+    studio,
     token,
+    top,
     user,
     version,
     webhook,
@@ -47,8 +53,8 @@ __all__ = ["app", "main"]
 SYNONYMS = {
     "cancel": "stop", "kill": "stop", "list": "ps", "ls": "ps", "runs": "ps", "submit": "run", "exec": "run",
     "log": "logs", "tail": "logs", "status": "show", "describe": "show", "inspect": "show", "get": "download",
-    "serve": "server", "new": "init", "create": "init", "cluster": "compute", "clusters": "compute",
-    "check": "doctor", "users": "user", "tokens": "token", "webhooks": "webhook", "environment": "env", "environments": "env", "conda": "env",
+    "serve": "server", "ui": "studio", "dashboard": "studio", "portal": "studio", "open": "studio", "new": "init", "create": "init", "cluster": "compute", "clusters": "compute",
+    "dataset": "data", "datasets": "data", "datastores": "datastore", "check": "doctor", "users": "user", "tokens": "token", "webhooks": "webhook", "modules": "module", "environment": "env", "environments": "env", "conda": "env",
 }  # fmt: skip
 
 
@@ -97,13 +103,18 @@ def rookery(
 app.command("init")(init.init)
 app.command("run", context_settings=run.CONTEXT)(run.run)
 app.command("ps")(ps.ps)
+app.command("top")(top.top)
 app.command("show")(show.show)
 app.command("logs")(logs.logs)
 app.command("stop")(stop.stop)
 app.command("download")(download.download)
+app.command("export")(export.export)
 app.add_typer(compute.app, name="compute")
 app.add_typer(env.app, name="env")
 app.add_typer(models.app, name="models")
+app.add_typer(data.app, name="data")
+app.add_typer(datastore.app, name="datastore")
+app.add_typer(module.app, name="module")
 app.add_typer(experiments.app, name="experiments")
 app.add_typer(import_.app, name="import")
 app.add_typer(token.app, name="token")
@@ -117,6 +128,7 @@ app.add_typer(faults.app, name="faults")
 app.add_typer(keeper.app, name="keeper")
 app.add_typer(db.app, name="db")
 app.command("gc")(gc.gc)
+app.command("studio")(studio.studio)
 app.command("server")(server.server)
 app.command("version")(version.version)
 

@@ -10,6 +10,7 @@ import typer
 
 from rookery.cli import session
 from rookery.cli.complete import complete_model, complete_run
+from rookery.cli.export_model import export_model
 from rookery.cli.fetch import fetch
 from rookery.cli.fields import field
 from rookery.cli.find import find_run
@@ -22,13 +23,16 @@ from rookery.worker.http import quote_path
 
 __all__ = ["app"]
 
-app = typer.Typer(help="Models: list, show, register, download, delete.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    help="Models: list, show, register, download, export, delete.", no_args_is_help=True, rich_markup_mode=None
+)
 Model = Annotated[
     str,
     typer.Argument(
         metavar="NAME[:VERSION]", help="A model; without a version the latest.", autocompletion=complete_model
     ),
 ]
+app.command("export")(export_model)
 
 
 @app.command("list")

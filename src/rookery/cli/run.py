@@ -8,9 +8,11 @@ import typer
 
 from rookery.cli import session
 from rookery.cli.complete import complete_compute, complete_environment, complete_experiment
+from rookery.cli.export import ensure_target, print_manifests, split_options, write_export
+from rookery.cli.page import run_page
 from rookery.cli.pairs import parse_pairs, parse_secrets
 from rookery.cli.session import AsJson, InWorkspace
-from rookery.cli.submission import Request, build_config, print_manifests, print_plan, source_and_script
+from rookery.cli.submission import Request, build_config, plan_manifests, print_plan, source_and_script
 from rookery.cli.terminal import next_step, note, print_json, say
 from rookery.cli.watch import watch
 from rookery.errors import RookeryError, UserError
@@ -107,7 +109,13 @@ def run(
         typer.Option(
             "--k8s",
             metavar="KEY=VALUE",
-            help="With --dry-run --compute k8s: keeper_url, image, cpus, memory, gpus, namespace …",
+            help="With --compute k8s: keeper_url, image, cpus, memory, gpus, namespace …",
+        ),
+    ] = None,
+    export: Annotated[
+        Optional[str],
+        typer.Option(
+            "--export", metavar="FILE", help="With --compute k8s: write the run's manifests there, do not wait."
         ),
     ] = None,
     is_dry: Annotated[
@@ -142,24 +150,38 @@ def run(
         lost_node_retries=lost_node_retries,
         nodes=nodes,
         processes_per_node=processes,
-        kubernetes=parse_pairs("--k8s", k8s),
     )
-    if compute in KUBERNETES_NAMES:
-        if not is_dry:
-            raise UserError(
-                f"Runs are not sent to Kubernetes: `--dry-run --compute {compute}` prints the manifests of one. "
-                "`rookery compute list` shows where runs can be sent."
-            )
-        print_manifests(request)
+    if compute in KUBERNETES_NAMES and is_dry:
+        _print_plan_of_manifests(request, k8s)
         return 0
     if is_dry:
         print_plan(request)
         return 0
+    if export is not None:
+        ensure_target(compute, *split_options(k8s))
+        write_export(_submit(request), export)
+        return 0
+    if compute in KUBERNETES_NAMES:
+        raise UserError(
+            f"Runs are not sent to Kubernetes: `--export FILE --compute {compute}` submits one and writes the manifests that "
+            f"start it, `--dry-run --compute {compute}` only prints them. `rookery compute list` shows where runs can be sent."
+        )
     made = _submit(request)
     if is_detached:
         _say_detached(made)
         return 0
     return watch(session.client(), made)
+
+
+def _print_plan_of_manifests(request: Request, k8s: Optional[list[str]]) -> None:
+    made = plan_manifests(request, *split_options(k8s))
+    if session.current().json:
+        print_json({"manifests": made})
+        return
+    print_manifests(made)
+    note(
+        "Nothing is submitted, so the Secret holds no tokens yet. `--export FILE` instead of --dry-run gives those that run."
+    )
 
 
 def _submit(request: Request) -> dict[str, Any]:
@@ -184,4 +206,7 @@ def _say_detached(run: dict[str, Any]) -> None:
     say(run["id"])
     because = f": {run['reason']}" if run["reason"] else ""
     note(f"{run['status']}{because}")
+    page = run_page(session.client(), run["id"])
+    if page:
+        note(page)
     next_step(f"rookery logs -f {run['id']}")

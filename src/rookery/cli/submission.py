@@ -17,7 +17,7 @@ from rookery.cli.terminal import next_step, note, print_json, say
 from rookery.cli.words import duration, size
 from rookery.errors import UserError
 
-__all__ = ["Request", "build_config", "print_manifests", "print_plan", "source_and_script"]
+__all__ = ["Request", "build_config", "plan_manifests", "print_plan", "source_and_script"]
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,6 @@ class Request:
     lost_node_retries: Optional[int] = None
     nodes: int = 1
     processes_per_node: int = 1
-    kubernetes: dict[str, str] = field(default_factory=dict)
 
     @property
     def experiment_name(self) -> str:
@@ -125,17 +124,14 @@ def _distribution(request: Request) -> Any:
     return PyTorchConfiguration(process_count=count, node_count=request.nodes)
 
 
-def print_manifests(request: Request) -> None:
+def plan_manifests(request: Request, options: dict[str, Any], reach: dict[str, str]) -> list[dict[str, Any]]:
     """The run as Kubernetes would be given it."""
-    from rookery.sdk.yaml_text import dump_yaml
-    from rookery.spec.jobset import make_manifests, read_kubernetes_options
+    from rookery.spec.engine_options import KubernetesOptions, read_options
+    from rookery.spec.jobset import make_manifests
 
-    made = make_manifests(_spec(request), read_kubernetes_options(request.kubernetes))
-    if session.current().json:
-        print_json({"manifests": made})
-        return
-    say("---\n".join(dump_yaml(one) for one in made).rstrip())
-    note("Nothing is submitted, so the Secret holds no tokens yet: these manifests are to be looked at.")
+    read = read_options("kubernetes", options)
+    assert isinstance(read, KubernetesOptions)
+    return make_manifests(_spec(request), read, reach.get("keeper_url", ""), reach.get("python", "python3"))
 
 
 def print_plan(request: Request) -> None:

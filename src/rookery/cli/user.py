@@ -12,6 +12,7 @@ from rookery.cli.session import AsJson, InWorkspace
 from rookery.cli.table import Column, print_table
 from rookery.cli.terminal import clean, is_terminal, next_step, note, print_json, say
 from rookery.cli.words import age
+from rookery.errors import NotFoundError
 from rookery.worker.http import quote_path
 
 __all__ = ["app"]
@@ -129,7 +130,9 @@ def _password(from_stdin: bool) -> Optional[str]:
 
 
 def _path(name: str) -> str:
-    return "/users/" + quote_path(name).replace("/", "%2F")
+    if "/" in name:  # no name has one, and servers take it for another path, however it is written
+        raise NotFoundError(f"User '{name:.80}' does not exist. `rookery user list` shows all.")
+    return "/users/" + quote_path(name)
 
 
 def _done(answer: dict[str, Any], words: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Optional
 
 from rookery.cli import session
 from rookery.cli.follow import follow
+from rookery.cli.page import run_page
 from rookery.cli.show import cause_block
 from rookery.cli.terminal import clean, is_terminal, next_step, note, paint, print_json
 from rookery.cli.words import between
@@ -29,7 +30,8 @@ def watch(client: Any, run: dict[str, Any]) -> int:
     if as_json:
         print_json({"event": "submitted", "run": run}, line=True)
     else:
-        note(f"Run {run_id}")
+        page = run_page(client, run_id)
+        note(f"Run {run_id}" + (f"  {page}" if page else ""))
     printer = _Printer(run_id)
     try:
         ended = follow(client, run_id, printer.log, printer.status)

@@ -61,6 +61,7 @@ class Client(HttpClient):
         super().__init__(connect, token, _prefix_of(url) + PREFIX)
         self.root = root
         self.url = url
+        self.certificate = ""  # PEM text: what a server at https:// is verified with; empty: what the machine trusts
         self._pool = ConnectionPool()
 
     @classmethod
@@ -86,7 +87,9 @@ class Client(HttpClient):
         ca: PEM file of what is trusted: an authority, or the server's own certificate. None: the setting server_ca, and
             where that is empty what the machine trusts.
         """
-        return cls(_url_connect(url, ca), token=token, url=url.rstrip("/"))
+        made = cls(_url_connect(url, ca), token=token, url=url.rstrip("/"))
+        made.certificate = _trusted(ca) if url.startswith("https:") else ""
+        return made
 
     @classmethod
     def for_address(cls, address: WorkspaceAddress) -> Client:
@@ -152,6 +155,12 @@ class Client(HttpClient):
             data = source if isinstance(source, FilePart) else _rest_of(source)
             all_headers["Content-Length"] = str(data.size)
         text = self._exchange("PUT", path, None, data, all_headers)
+        return json.loads(text.decode("utf-8")) if text else {}
+
+    def post(self, path: str, part: FilePart, query: Optional[dict[str, Any]] = None) -> Any:
+        """POST the bytes of `part`, once: whether they arrived is the caller's to find out before it tries again."""
+        headers = dict(self._headers, **{"Content-Type": "application/octet-stream", "Content-Length": str(part.size)})
+        text = self._exchange("POST", path, query, part, headers, tries=1)
         return json.loads(text.decode("utf-8")) if text else {}
 
     def send_part(self, path: str, part: FilePart, offset: int) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Optional
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from rookery.errors import ArtifactNotFoundError, ModelNotFoundError
 from rookery.record.clock import utc_now
@@ -66,6 +66,13 @@ class Artifacts:
             rows = conn.execute(query)
             # Compared here, because LIKE ignores case on one database and not on the other.
             return [_plain(row) for row in rows if row.name.startswith(prefix)]
+
+    def totals(self, run_id: str) -> dict[str, int]:
+        """How many files a run has, and how many bytes they take."""
+        query = select(func.count(), func.coalesce(func.sum(artifacts.c.size), 0)).where(artifacts.c.run_id == run_id)
+        with self._db.read() as conn:
+            files, size = conn.execute(query).one()
+        return {"files": int(files), "bytes": int(size)}
 
     def delete(self, run_id: str, path: str) -> int:
         """Forgets a file, or all below a folder (empty: all of the run's); how many. Their content stays until it is

@@ -209,6 +209,7 @@ def remove_run(tx: Tx, run_id: str) -> None:
             if table not in (runs, models, logged_models) and any(k.column is runs.c.id for k in column.foreign_keys):
                 tx.conn.execute(delete(table).where(column == run_id))
     tx.conn.execute(delete(runs).where(runs.c.id == run_id))
+    tx.memory.forget(run_id)
 
 
 _UNNAMED = tuple(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any, Optional
 
-from sqlalchemy import bindparam, delete, func, insert, select, update
+from sqlalchemy import Text, bindparam, delete, func, insert, select, update
 
 from rookery.record.database import Database, Tx
+from rookery.record.prepared import Prepared
 from rookery.record.schema import events, logs, metrics, runs
 from rookery.spec.status import TERMINAL
 
@@ -16,7 +18,11 @@ __all__ = ["Events", "merge_log_rows", "merge_metric_rows", "write_event", "writ
 MERGED_BYTES = 256 * 1024
 PAGE = 500
 
-_INSERT = insert(events)
+_FIELDS = ("run_id", "kind", "name", "start", "length", "data")
+_INSERT = Prepared(
+    insert(events).values({f: bindparam("new_" + f, type_=Text() if f == "data" else None) for f in _FIELDS}).inline(),
+    ["new_" + f for f in _FIELDS],
+)
 
 
 class Events:
@@ -50,16 +56,17 @@ class Events:
 
 def write_event(tx: Tx, run_id: Optional[str], kind: str, data: Any, name: Optional[str] = None) -> None:
     """One row, and the bells that go with it."""
-    write_events(tx, run_id, [_row(run_id, kind, data, name)])
+    write_events(tx, [_row(run_id, kind, data, name)])
 
 
-def write_events(tx: Tx, run_id: Optional[str], rows: Sequence[dict[str, Any]]) -> None:
-    """Rows as `write_event` would make them, of one run."""
+def write_events(tx: Tx, rows: Sequence[dict[str, Any]]) -> None:
+    """Rows as `write_event` would make them."""
     if not rows:
         return
-    tx.conn.execute(_INSERT, list(rows))
-    if run_id is not None:
-        tx.ring("run/" + run_id)
+    _INSERT.run_many(tx.conn, [_stored(row) for row in rows])
+    for row in rows:
+        if row["run_id"] is not None:
+            tx.ring("run/" + row["run_id"])
     tx.ring("events")
 
 
@@ -81,6 +88,11 @@ def log_rows(run_id: str, name: str, start: int, length: int) -> list[dict[str, 
 def metric_row(run_id: str, name: str, kind: str, start: int, count: int, last: Any) -> dict[str, Any]:
     data = {"run": run_id, "name": name, "kind": kind, "start": start, "count": count, "last": last}
     return {"run_id": run_id, "kind": "metric", "name": name, "start": start, "length": count, "data": data}
+
+
+def _stored(row: dict[str, Any]) -> tuple[Any, ...]:
+    data = None if row["data"] is None else json.dumps(row["data"], separators=(",", ":"))
+    return row["run_id"], row["kind"], row["name"], row["start"], row["length"], data
 
 
 def _row(run_id: Optional[str], kind: str, data: Any, name: Optional[str]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Optional
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from rookery.errors import ConflictError, ExperimentNotFoundError, UserError
 from rookery.record.clock import utc_now
@@ -17,6 +17,8 @@ from rookery.spec.names import check_experiment_name, check_free_name, new_guid
 __all__ = ["Experiments", "count_run", "ensure_experiment"]
 
 VIEWS = ("active", "archived", "all")
+_NAMED = select(experiments).where(experiments.c.name == bindparam("wanted"))
+_COUNT = update(experiments).where(experiments.c.id == bindparam("row")).values(run_count=bindparam("count"))
 
 
 class Experiments:
@@ -103,7 +105,7 @@ class Experiments:
 
 def ensure_experiment(tx: Tx, name: str) -> Any:
     """The row of this name, inserted if absent."""
-    found = tx.conn.execute(select(experiments).where(experiments.c.name == name)).first()
+    found = tx.conn.execute(_NAMED, {"wanted": name}).first()
     if found is not None:
         return found
     check_experiment_name(name)
@@ -113,14 +115,12 @@ def ensure_experiment(tx: Tx, name: str) -> Any:
 
 def count_run(tx: Tx, experiment: Any) -> int:
     """The number of the run that is being created."""
-    tx.conn.execute(
-        update(experiments).where(experiments.c.id == experiment.id).values(run_count=experiment.run_count + 1)
-    )
+    tx.conn.execute(_COUNT, {"row": experiment.id, "count": experiment.run_count + 1})
     return int(experiment.run_count) + 1
 
 
 def _find(conn: Connection, name: str) -> Any:
-    row = conn.execute(select(experiments).where(experiments.c.name == name)).first()
+    row = conn.execute(_NAMED, {"wanted": name}).first()
     if row is None:
         raise ExperimentNotFoundError(f"Experiment '{name:.255}' does not exist. List them with `rookery experiments`.")
     return row

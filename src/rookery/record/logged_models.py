@@ -11,12 +11,12 @@ from sqlalchemy import Connection, insert, select, update
 
 from rookery.errors import ConflictError, ModelNotFoundError
 from rookery.record.clock import utc_now
-from rookery.record.database import Database
+from rookery.record.database import Database, Tx
 from rookery.record.run_rows import run_row
 from rookery.record.schema_tracking import logged_model_metrics, logged_models
 from rookery.record.text import clean_map, clean_text
 
-__all__ = ["LoggedModels"]
+__all__ = ["LoggedModels", "add_model_metrics"]
 
 
 class LoggedModels:
@@ -87,20 +87,6 @@ class LoggedModels:
             _find(tx.conn, model_id)
             tx.conn.execute(update(logged_models).where(logged_models.c.id == model_id).values(deleted_utc=utc_now()))
 
-    def add_metrics(self, rows: Sequence[dict[str, Any]]) -> None:
-        """Rows: model_id, run_id, key, value, step, time_ms, dataset_name, dataset_digest. Unknown models are left out."""
-        ids = {row["model_id"] for row in rows}
-        with self._db.write() as tx:
-            query = select(logged_models.c.id).where(logged_models.c.id.in_(list(ids)))
-            known = {found for (found,) in tx.conn.execute(query)}
-            new = [
-                {**row, "value": None if math.isnan(row["value"]) else row["value"]}
-                for row in rows
-                if row["model_id"] in known
-            ]
-            if new:
-                tx.conn.execute(insert(logged_model_metrics), new)
-
     def list(self, experiment_ids: Sequence[str]) -> list[dict[str, Any]]:
         """Those of these experiments that are not deleted, newest first."""
         query = (
@@ -110,6 +96,18 @@ class LoggedModels:
         )
         with self._db.read() as conn:
             return [_plain(conn, row) for row in conn.execute(query).all()]
+
+
+def add_model_metrics(tx: Tx, rows: Sequence[dict[str, Any]]) -> None:
+    """Rows: model_id, run_id, key, value, step, time_ms, dataset_name, dataset_digest. Unknown models are left out."""
+    ids = {row["model_id"] for row in rows}
+    query = select(logged_models.c.id).where(logged_models.c.id.in_(list(ids)))
+    known = {found for (found,) in tx.conn.execute(query)}
+    new = [
+        {**row, "value": None if math.isnan(row["value"]) else row["value"]} for row in rows if row["model_id"] in known
+    ]
+    if new:
+        tx.conn.execute(insert(logged_model_metrics), new)
 
 
 def _find(conn: Connection, model_id: str) -> Any:

@@ -65,7 +65,7 @@ class Logs:
                     .where(logs.c.run_id == run_id, logs.c.name == name)
                     .values(size=new_size, loose=row.loose + 1)
                 )
-            write_events(tx, run_id, log_rows(run_id, name, size, len(fresh)))
+            write_events(tx, log_rows(run_id, name, size, len(fresh)))
             if row is not None and row.loose + 1 > LOOSE_ROWS:
                 merge_log_rows(tx, run_id, name)
             return new_size

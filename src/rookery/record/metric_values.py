@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import math
 import struct
 import sys
 from array import array
@@ -66,9 +67,9 @@ def chunk_from_block(block: Any) -> Chunk:
 
 def chunk_of_values(values: Sequence[Any], steps: Optional[Sequence[Optional[int]]], times: Sequence[float]) -> Chunk:
     """Values one by one, packed where all are of one number type."""
-    packed_steps = None if steps is None or any(s is None for s in steps) else _pack("q", steps)
+    packed_steps = None if steps is None or None in steps else _pack("q", steps)
     packed_times = _pack("d", times)
-    kinds = {type(v) for v in values}
+    kinds = set(map(type, values))
     if kinds == {float}:
         return Chunk(len(values), "d", _pack("d", values), packed_steps, packed_times, values[-1])
     if kinds == {int} and all(-_INT64 <= v < _INT64 for v in values):
@@ -90,14 +91,24 @@ def latest_in(chunk: Chunk, before: int) -> Optional[tuple[float, int, float]]:
         return None
     last_time = struct.unpack_from("<d", chunk.times, len(chunk.times) - 8)[0]
     if chunk.steps is None:
-        return float(chunk.last), before + chunk.count - 1, last_time
+        return _float(chunk.last), before + chunk.count - 1, last_time
+    if chunk.count == 1:
+        return _float(chunk.last), struct.unpack("<q", chunk.steps)[0], last_time
     steps = read_packed("q", chunk.steps)
     top = max(steps)
     if chunk.dtype == "j" or (steps[-1] == top and steps.count(top) == 1):
-        return float(chunk.last), steps[-1], last_time
+        return _float(chunk.last), steps[-1], last_time
     values, times = read_packed(chunk.dtype, chunk.values), read_packed("d", chunk.times)
     time, value = max((times[i], float(values[i])) for i, step in enumerate(steps) if step == top)
     return value, top, time
+
+
+def _float(value: float) -> float:
+    """An integer beyond all floats is infinite here; it is stored as it is."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def read_packed(dtype: str, data: bytes) -> list[Any]:

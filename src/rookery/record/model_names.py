@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Sequence
 from typing import Any, Optional
 
@@ -46,6 +47,39 @@ class ModelNames:
         """All, by name."""
         with self._db.read() as conn:
             return [_plain(conn, row) for row in conn.execute(select(model_names).order_by(model_names.c.name)).all()]
+
+    def overview(self, limit: int) -> builtins.list[dict[str, Any]]:
+        """Every name with how many versions it has and its newest, last changed first; no files."""
+        versions: dict[str, builtins.list[Any]] = {}
+        columns = (models.c.name, models.c.version, models.c.created_utc, models.c.run_id, models.c.facts)
+        with self._db.read() as conn:
+            names = conn.execute(select(model_names)).all()
+            for row in conn.execute(select(*columns).order_by(models.c.version)):
+                found = versions.setdefault(row.name, [0, None])
+                found[0], found[1] = found[0] + 1, row
+        told = []
+        for name in names:
+            count, newest = versions.get(name.name, [0, None])
+            told.append(
+                {
+                    "name": name.name,
+                    "description": name.description or "",
+                    "tags": name.tags or {},
+                    "aliases": name.aliases or {},
+                    "created_utc": name.created_utc or (newest.created_utc if newest else ""),
+                    "modified_utc": name.modified_utc or (newest.created_utc if newest else ""),
+                    "versions": count,
+                    "latest": None
+                    if newest is None
+                    else {
+                        "version": newest.version,
+                        "stage": newest.facts.get("stage"),
+                        "run_id": newest.run_id,
+                        "created_utc": newest.created_utc,
+                    },
+                }
+            )
+        return sorted(told, key=lambda one: one["modified_utc"], reverse=True)[:limit]
 
     def change(
         self,

@@ -15,14 +15,14 @@ from rookery.record.clock import from_unix, utc_now
 from rookery.record.database import Database, Tx
 from rookery.record.events import write_event
 from rookery.record.inputs import add_inputs
+from rookery.record.metric_batch import MetricBatch
 from rookery.record.metric_values import Chunk
-from rookery.record.metrics import MetricBatch
 from rookery.record.params import add_params
 from rookery.record.run_rows import run_row
 from rookery.record.run_steps import add_tags, create_run
 from rookery.record.schema import artifacts, events, experiments, metrics, run_tags, runs
 from rookery.record.schema_tracking import run_inputs, run_params
-from rookery.record.text import clean_map, clean_name
+from rookery.record.text import clean_map, clean_name, clean_text
 from rookery.spec.names import check_free_name, check_run_id, new_guid
 from rookery.spec.run import RunKind, RunSpec
 from rookery.spec.status import RunStatus
@@ -131,18 +131,19 @@ class Past:
             experiment=name,
             kind=RunKind.EXTERNAL,
             parent_id=parent or None,
-            display_name=str(body.get("display_name") or ""),
-            description=str(body.get("description") or ""),
+            display_name=clean_text(body.get("display_name") or ""),
+            description=clean_text(body.get("description") or ""),
             compute="external",
             tags=tags,
         )
         began = _int(body.get("began_ms"), "began_ms")
-        create_run(tx, spec, str(body.get("user") or ""), _moment(began), began)
+        create_run(tx, spec, clean_text(body.get("user") or ""), _moment(began), began)
         if status != RunStatus.RUNNING:
             _end(tx, run_id, status, body, run_row(tx.conn, run_id).phases)
         if body.get("deleted"):
             gone = _moment(body.get("deleted_ms")) or utc_now()
             tx.conn.execute(update(runs).where(runs.c.id == run_id).values(deleted_utc=gone))
+            tx.memory.forget(run_id)
         tx.conn.execute(delete(events).where(events.c.run_id == run_id, events.c.kind == "status"))
         write_event(tx, run_id, "run", {"run": run_id, "brought": True})
 

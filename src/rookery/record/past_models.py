@@ -40,7 +40,7 @@ class PastModels:
         with self._db.write() as tx:
             row = tx.conn.execute(select(logged_models).where(logged_models.c.id == model_id)).first()
             if row is None:
-                created = _ms(body.get("created_ms"))
+                created = _ms(body.get("created_ms") or 0)
                 values = {
                     "id": model_id,
                     "experiment_id": _experiment(tx.conn, body.get("experiment")),
@@ -49,7 +49,7 @@ class PastModels:
                     "model_type": clean_text(body.get("model_type") or "", "A type", 1024),
                     "status": body["status"],
                     "created_ms": created,
-                    "modified_ms": _ms(body.get("modified_ms")) or created,
+                    "modified_ms": _ms(body.get("modified_ms") or 0) or created,
                     "deleted_utc": utc_now() if body.get("deleted") else None,
                 }
                 tx.conn.execute(insert(logged_models).values(tags=tags, params=params, **values))
@@ -179,8 +179,8 @@ def _add_metrics(tx: Tx, model_id: str, given: list[dict[str, Any]]) -> None:
             "value": None if math.isnan(value) else value,
             "step": int(metric.get("step") or 0),
             "time_ms": _ms(metric.get("time_ms")),
-            "dataset_name": str(metric.get("dataset_name") or ""),
-            "dataset_digest": str(metric.get("dataset_digest") or ""),
+            "dataset_name": clean_text(metric.get("dataset_name") or ""),
+            "dataset_digest": clean_text(metric.get("dataset_digest") or ""),
         }
         if row["run_id"] is not None and tuple(row[key] for key in _METRIC) not in have:
             have.add(tuple(row[key] for key in _METRIC))

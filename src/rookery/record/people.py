@@ -51,7 +51,7 @@ class People:
     def __init__(self, db: Database) -> None:
         self._db = db
         self._lock = threading.Lock()
-        self._passes: Optional[dict[str, Pass]] = None  # by hash
+        self._passes: Optional[dict[str, Pass]] = None  # by hash, and by id
         self._used: dict[str, str] = {}  # id → time, not stored yet
         self._stored = 0.0
 
@@ -181,7 +181,13 @@ class People:
         Raises:
             AuthenticationError: no such token, or its time is over.
         """
-        found = self._all().get(_hash(token))
+        return self._valid(self._all().get(_hash(token)))
+
+    def find_pass(self, pass_id: str) -> Pass:
+        """The same, by the id of the token or session: for what was given out on the strength of it, and ends with it."""
+        return self._valid(self._all().get(pass_id))
+
+    def _valid(self, found: Optional[Pass]) -> Pass:
         now = utc_now()
         if found is None:
             raise AuthenticationError(
@@ -218,12 +224,14 @@ class People:
             with self._lock, self._db.read() as conn:
                 rows = conn.execute(query).all()
                 known = {row.hash: Pass(row.id, row.user_name, row.role, row.kind, row.expires_utc) for row in rows}
+                known.update({one.id: one for one in list(known.values())})
                 self._passes = known
         return known
 
     def _forget(self) -> None:
         with self._lock:
             self._passes = None
+        self._db.bell.ring("people")  # long answers ask again whether their reader is still let in
 
 
 def _plain_user(row: Any, tokens: int) -> dict[str, Any]:

@@ -12,17 +12,23 @@ from rookery.record.collect import Collector
 from rookery.record.compute import ComputeTargets
 from rookery.record.content import Content
 from rookery.record.database import Database
+from rookery.record.datasets import Datasets
+from rookery.record.datastores import Datastores
 from rookery.record.environments import Environments
 from rookery.record.events import Events
 from rookery.record.experiments import Experiments
 from rookery.record.external import External
+from rookery.record.facets import Facets
 from rookery.record.facts import WorkspaceFacts
 from rookery.record.inputs import Inputs
+from rookery.record.intake import Intake
 from rookery.record.journals import Journals
 from rookery.record.leftovers import Leftovers
+from rookery.record.log_index import LogLines
 from rookery.record.logged_models import LoggedModels
 from rookery.record.logs import Logs
 from rookery.record.loose_files import LooseFiles
+from rookery.record.manifests import Manifests
 from rookery.record.metrics import Metrics
 from rookery.record.model_names import ModelNames
 from rookery.record.models import Models
@@ -31,10 +37,13 @@ from rookery.record.partials import Partials
 from rookery.record.past import Past
 from rookery.record.past_models import PastModels
 from rookery.record.people import People
+from rookery.record.run_data import RunData
+from rookery.record.run_table import RunTable
 from rookery.record.runs import Runs
 from rookery.record.samples import Samples
 from rookery.record.search import Search
 from rookery.record.secrets import Secrets
+from rookery.record.series import Series
 from rookery.record.snapshots import Snapshots
 from rookery.record.storage import storage_errors
 from rookery.record.tokens import Tokens, read_or_make
@@ -83,16 +92,25 @@ class Record:
         self.journals = Journals(self.database)
         self.metrics = Metrics(self.database)
         self.logs = Logs(self.database, paths)
+        self.log_lines = LogLines(self.logs, paths)
         self.content = Content(self.database, paths.content, get_setting("artifact_root", paths.root))
         self.partials = Partials(self.content)
         self.wheels = Wheels(self.content, paths)
         self.artifacts = Artifacts(self.database)
         self.snapshots = Snapshots(self.database)
         self.models = Models(self.database)
+        self.datastores = Datastores(self.database, self.secrets, paths)
+        self.datasets = Datasets(self.database)
+        self.manifests = Manifests(self.database)
+        self.run_data = RunData(self.database)
         self.compute = ComputeTargets(self.database)
         self.samples = Samples(self.database)
         self.external = External(self.database)
+        self.intake = Intake(self.external, self.database.is_sqlite)
         self.search = Search(self.database)
+        self.table = RunTable(self.database, stale_s)
+        self.facets = Facets(self.database)
+        self.series = Series(self.database)
         self.inputs = Inputs(self.database)
         self.logged_models = LoggedModels(self.database)
         self.model_names = ModelNames(self.database)
@@ -119,5 +137,6 @@ class Record:
 
     def close(self) -> None:
         """Closes every connection; the record cannot be used after."""
+        self.intake.close()
         self.audit.close()
         self.database.close()

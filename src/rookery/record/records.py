@@ -14,8 +14,8 @@ from rookery.errors import RookeryError, UserError
 from rookery.record.causes import plain_cause
 from rookery.record.clock import from_unix
 from rookery.record.database import Tx
+from rookery.record.metric_batch import ITEM_KINDS, MetricBatch
 from rookery.record.metric_values import chunk_from_block, chunk_of_items, chunk_of_values
-from rookery.record.metrics import ITEM_KINDS, MetricBatch
 from rookery.record.run_queries import is_within
 from rookery.record.run_rows import run_row
 from rookery.record.run_steps import (

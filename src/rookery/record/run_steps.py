@@ -36,8 +36,9 @@ MAX_WARNING = 10_000
 
 def create_run(
     tx: Tx, spec: RunSpec, submitted_by: str, now: Optional[str] = None, began_ms: Optional[int] = None
-) -> None:
-    """Inserts the run and its first event. A child and an external one run at once: their process is there already."""
+) -> dict[str, Any]:
+    """Inserts the run and its first event; returns its row. A child and an external one run at once: their process is there
+    already."""
     now = now or utc_now()
     began = now if began_ms is None else from_unix(began_ms / 1000)
     tags, properties = clean_map(spec.tags, "tags"), clean_map(spec.properties, "properties")
@@ -45,43 +46,39 @@ def create_run(
     root_id = spec.run_id if spec.parent_id is None else run_row(tx.conn, spec.parent_id).root_id
     runs_already = spec.kind in (RunKind.CHILD, RunKind.EXTERNAL)
     status = RunStatus.RUNNING if runs_already else RunStatus.NOT_STARTED
-    tx.conn.execute(
-        insert(runs).values(
-            id=spec.run_id,
-            experiment_id=experiment.id,
-            number=count_run(tx, experiment),
-            kind=spec.kind,
-            parent_id=spec.parent_id,
-            root_id=root_id,
-            display_name=clean_text(spec.display_name),
-            description=clean_text(spec.description),
-            status=status.value,
-            reason="" if status == RunStatus.RUNNING else "waiting for the controller",
-            attempt=1,
-            compute=spec.compute,
-            target=spec.target or spec.compute,
-            created_utc=now,
-            started_utc=began if status == RunStatus.RUNNING else None,
-            submitted_by=clean_text(submitted_by),
-            spec=to_plain(spec),
-            warnings=[],
-            phases=[{"status": status.value, "since_utc": now, "reason": ""}],
-            snapshot_id=spec.snapshot_id,
-            began_ms=milliseconds(now) if began_ms is None else began_ms,
-            heard_utc=now if spec.kind == RunKind.EXTERNAL else None,
-        )
-    )
+    reason = "" if status == RunStatus.RUNNING else "waiting for the controller"
+    row = {
+        "id": spec.run_id,
+        "experiment_id": experiment.id,
+        "number": count_run(tx, experiment),
+        "kind": spec.kind,
+        "parent_id": spec.parent_id,
+        "root_id": root_id,
+        "display_name": clean_text(spec.display_name),
+        "description": clean_text(spec.description),
+        "status": status.value,
+        "reason": reason,
+        "attempt": 1,
+        "compute": spec.compute,
+        "target": spec.target or spec.compute,
+        "created_utc": now,
+        "started_utc": began if status == RunStatus.RUNNING else None,
+        "submitted_by": clean_text(submitted_by),
+        "spec": to_plain(spec),
+        "warnings": [],
+        "phases": [{"status": status.value, "since_utc": now, "reason": ""}],
+        "snapshot_id": spec.snapshot_id,
+        "began_ms": milliseconds(now) if began_ms is None else began_ms,
+        "heard_utc": now if spec.kind == RunKind.EXTERNAL else None,
+    }
+    tx.conn.execute(_INSERT_RUN, [row])
     _insert_labels(tx, run_tags, spec.run_id, tags)
     _insert_labels(tx, run_properties, spec.run_id, properties)
-    _status_event(
-        tx,
-        spec.run_id,
-        status,
-        "" if status == RunStatus.RUNNING else "waiting for the controller",
-        1,
-        now,
-        None,
-    )
+    _status_event(tx, spec.run_id, status, reason, 1, now, None)
+    return row
+
+
+_INSERT_RUN = insert(runs)
 
 
 def set_status(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
-from sqlalchemy import select, update
+from sqlalchemy import Text, select, type_coerce, update
 
 from rookery.errors import ConflictError, RunConfigError, RunNotFoundError
 from rookery.record.database import Database, Tx
@@ -29,7 +29,18 @@ from rookery.spec.plain import to_plain
 from rookery.spec.run import RunKind, RunSpec
 from rookery.spec.status import ACTIVE, RunStatus
 
-__all__ = ["Runs"]
+__all__ = ["LiveRow", "Runs"]
+
+
+class LiveRow(NamedTuple):
+    """A run that has an agent or will have one; `spec` and `state` are JSON, as they lie in the table."""
+
+    id: str
+    kind: str
+    parent_id: Optional[str]
+    attempt: int
+    spec: str
+    state: Optional[str]
 
 
 class Runs:
@@ -117,6 +128,17 @@ class Runs:
         with self._db.read() as conn:
             rows = conn.execute(query).all()
             return list(zip(plain_runs(conn, rows), [row.state for row in rows]))
+
+    def to_take_up(self) -> list[LiveRow]:
+        """The same for a keeper that starts, where they may be very many: only what it needs of each, and that as text."""
+        text = [type_coerce(runs.c.spec, Text), type_coerce(runs.c.state, Text)]
+        query = (
+            select(runs.c.id, runs.c.kind, runs.c.parent_id, runs.c.attempt, *text)
+            .where(runs.c.status.in_([s.value for s in ACTIVE]), runs.c.kind.not_in([RunKind.EXTERNAL, RunKind.CHILD]))
+            .order_by(runs.c.seq)
+        )
+        with self._db.read() as conn:
+            return [LiveRow(*row) for row in conn.execute(query)]
 
     def advance(
         self,

@@ -51,7 +51,7 @@ __all__ = [
     "workspace",
 ]
 
-SCHEMA_REVISION = "0005"
+SCHEMA_REVISION = "0006"
 
 metadata = MetaData(
     naming_convention={

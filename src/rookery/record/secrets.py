@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Optional
 
 from sqlalchemy import Connection, delete, insert, select
 
@@ -19,7 +19,7 @@ MAX_VALUE = 100_000  # Linux gives one variable 128 KiB
 class Secrets:
     """By owner (`run/<id>`, `environment/<name>/<version>`) and name.
 
-    Promises: nothing in clear leaves except from `of_run`; survives a restart of the keeper; a database without
+    Promises: nothing in clear leaves except from `of_run`, `get` and (to open a datastore) `read`; survives a restart of the keeper; a database without
     `keeper/secret` tells nothing but names and lengths.
     """
 
@@ -31,6 +31,27 @@ class Secrets:
         """The secret variables of a run, in clear: for its ranks and nobody else."""
         with self._db.read() as conn:
             return self.read(conn, run_owner(run_id))
+
+    def names(self, owner: str) -> list[str]:
+        """What an owner has, sorted."""
+        query = select(secrets.c.name).where(secrets.c.owner == owner).order_by(secrets.c.name)
+        with self._db.read() as conn:
+            return [name for (name,) in conn.execute(query)]
+
+    def get(self, owner: str, name: str) -> Optional[str]:
+        """One value in clear; None where there is none."""
+        query = select(secrets.c.sealed).where(secrets.c.owner == owner, secrets.c.name == name)
+        with self._db.read() as conn:
+            sealed = conn.execute(query).scalar()
+        return None if sealed is None else self._sealer.open(f"{owner}/{name}", sealed)
+
+    def put(self, owner: str, name: str, value: Optional[str]) -> None:
+        """Sets one value; None removes it."""
+        with self._db.write() as tx:
+            tx.conn.execute(delete(secrets).where(secrets.c.owner == owner, secrets.c.name == name))
+            if value is not None:
+                sealed = self._sealer.seal(f"{owner}/{name}", value)
+                tx.conn.execute(insert(secrets).values(owner=owner, name=name, sealed=sealed))
 
     def mark(self, value: str) -> str:
         """See Sealer.mark."""

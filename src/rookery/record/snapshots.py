@@ -6,7 +6,7 @@ import json
 import posixpath
 import time
 import zlib
-from typing import Any
+from typing import Any, Optional
 
 from sqlalchemy import insert, select
 
@@ -59,6 +59,13 @@ class Snapshots:
         if packed is None:
             raise NotFoundError(f"Snapshot '{snapshot:.80}' does not exist in this workspace.")
         return json.loads(zlib.decompress(packed))
+
+    def summary(self, snapshot: str) -> Optional[dict[str, Any]]:
+        """Its id, how many files and bytes; None when it is not there."""
+        columns = (snapshots.c.id, snapshots.c.files, snapshots.c.bytes)
+        with self._db.read() as conn:
+            row = conn.execute(select(*columns).where(snapshots.c.id == snapshot)).first()
+        return None if row is None else {"id": row.id, "files": row.files, "bytes": row.bytes}
 
     def was_asked_for(self, snapshot: str, since: float) -> bool:
         """Whether somebody was told after `since` (unix seconds) that it is there."""

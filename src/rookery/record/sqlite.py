@@ -9,6 +9,7 @@ from sqlalchemy import Engine, create_engine, event
 __all__ = ["open_sqlite"]
 
 BUSY_TIMEOUT_MS = 10_000
+CACHE_KB = 4000  # of each connection; the system keeps the file in memory as well, so more is hardly quicker
 
 
 def open_sqlite(path: str) -> tuple[Engine, Engine]:
@@ -16,7 +17,8 @@ def open_sqlite(path: str) -> tuple[Engine, Engine]:
     the first change.
     """
     url = "sqlite+pysqlite:///" + path
-    reads = create_engine(url, pool_size=4, max_overflow=60)
+    # The one that was used last is taken first: each keeps pages in memory, so the fewer are in use the better.
+    reads = create_engine(url, pool_size=4, max_overflow=60, pool_use_lifo=True)
     writes = create_engine(url, pool_size=1, max_overflow=0)
     for engine, begin in ((reads, "BEGIN"), (writes, "BEGIN IMMEDIATE")):
         event.listen(engine, "connect", _on_connect)
@@ -34,7 +36,7 @@ def _on_connect(connection: Any, _record: Any) -> None:
         "synchronous=NORMAL",
         "foreign_keys=ON",
         "temp_store=MEMORY",
-        "cache_size=-8000",
+        f"cache_size=-{CACHE_KB}",
     ):
         cursor.execute("PRAGMA " + pragma)
     cursor.close()

@@ -28,6 +28,11 @@ _SQLITE = (
     ("unable to open database", errno.EACCES),
     ("disk i/o error", errno.EIO),
 )
+_DAMAGED = ("file is not a database", "disk image is malformed")
+_DAMAGED_SENTENCE = (
+    "{where} is not an SQLite database, or is damaged. Give another file; a record is brought back from a backup with "
+    "`rookery db copy sqlite:////path/of/backup.db URL`."
+)
 
 # What PostgreSQL says to a text longer than its column, a number that does not fit, a name longer than an index takes.
 _TOO_LARGE = ("22001", "22003", "22021", "54000")
@@ -46,9 +51,12 @@ def storage_errors(where: str) -> Iterator[None]:
             raise
         raise _storage_error(sentence, where, error) from error
     except DBAPIError as error:
-        number = _errno_of(str(error.orig).lower())
+        said = str(error.orig).lower()
+        number = _errno_of(said)
         if number is not None:
             raise _storage_error(_SENTENCES[number], where, error) from error
+        if any(words in said for words in _DAMAGED):
+            raise _storage_error(_DAMAGED_SENTENCE, where, error) from error
         raise _from_postgres(error, where) or error from error
 
 

@@ -19,7 +19,12 @@ from rookery.record.storage import storage_errors
 
 __all__ = ["KINDS", "Tokens", "read_or_make"]
 
-KINDS = ("run", "agent", "track")  # track: of nobody's run, for trackers only
+KINDS = (
+    "run",
+    "agent",
+    "track",
+    "session",
+)  # track: of nobody's run, for trackers only; session: the owner's, in a cookie only
 OWNER_PREFIX = "rko_"
 RUN_PREFIX = "rkr_"
 
@@ -32,13 +37,20 @@ class Tokens:
         self._owner = owner_token.encode("ascii")
         self._hours = hours
 
-    def make(self, run_id: str, kind: str = "run", expires: Optional[float] = None, by: str = "") -> str:
-        """A token for one run; `kind` is 'run' (user code) or 'agent'. Or, without a run, 'track': for trackers only."""
+    def make(
+        self, run_id: str, kind: str = "run", expires: Optional[float] = None, by: str = "", pass_id: str = ""
+    ) -> str:
+        """A token for one run; `kind` is 'run' (user code) or 'agent'. Or, without a run, 'track': for trackers only.
+
+        by: who asked for it. pass_id: the user's token or session that it was asked for with, and that it ends with.
+        """
         if kind not in KINDS:
             raise ValueError(f"token kind {kind!r} does not exist. Known: {', '.join(KINDS)}.")
         claims = {"run": run_id, "exp": int(expires if expires is not None else self.expiry()), "kind": kind}
         if by:
-            claims["by"] = by  # who asked for it: what a tracker does is theirs
+            claims["by"] = by  # what a tracker does is theirs
+        if pass_id:
+            claims["pass"] = pass_id
         body = _encode(json.dumps(claims, separators=(",", ":")).encode("utf-8"))
         return f"{RUN_PREFIX}{body}.{_encode(self._sign(body))}"
 
@@ -69,6 +81,8 @@ class Tokens:
             raise AuthenticationError(
                 "The tracking token has expired. Ask for another address: ws.get_mlflow_tracking_uri()."
                 if claims["kind"] == "track"
+                else "The session has expired. `rookery studio` opens a new one."
+                if claims["kind"] == "session"
                 else "The run's token has expired. The setting 'run_token_hours' says how long they are valid."
             )
         return claims

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, inspect, text
 from rookery.errors import VersionMismatchError
 from rookery.record.database import Database
 from rookery.record.schema import SCHEMA_REVISION, metadata
+from rookery.record.schema_data import run_data as _run_data  # noqa: F401  (its tables are part of the metadata)
 from rookery.record.schema_people import users as _users  # noqa: F401  (its tables are part of the metadata)
 from rookery.record.schema_tracking import traces as _traces  # noqa: F401  (its tables are part of the metadata)
 

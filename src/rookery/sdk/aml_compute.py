@@ -2,57 +2,32 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Iterator
 from typing import Any, NoReturn, Optional
 
-from rookery.errors import ComputeError, ComputeNotFoundError, ConflictError, UnsupportedError
+from rookery.errors import ComputeError, ConflictError, UnsupportedError
 from rookery.sdk.aml_compute_config import AmlComputeProvisioningConfiguration, whole_number
 from rookery.sdk.aml_compute_status import AmlComputeStatus, ScaleSettings, status_of
-from rookery.sdk.compute import (
-    ComputeTarget,
-    ComputeTargetProvisioningConfiguration,
-    compute_path,
-    fetch_compute,
-)
+from rookery.sdk.compute import ComputeTargetProvisioningConfiguration, compute_path, fetch_compute
+from rookery.sdk.kept_compute import KeptCompute, differences, tell, wait_until
 from rookery.spec.compute import ClusterSpec, check_cluster_spec
 from rookery.spec.names import check_compute_name
 from rookery.spec.plain import from_plain, to_plain
-from rookery.spec.status import ACTIVE
 
 __all__ = ["AmlCompute", "create_cluster"]
 
-_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.05, 1.0
-_CHANGING = ("Creating", "Updating", "Deleting")
 
-
-class AmlCompute(ComputeTarget):
+class AmlCompute(KeptCompute):
     """A cluster. Its attributes are those of the last look; `refresh_state` and `get_status` look again."""
 
     _compute_type = "AmlCompute"
-    workspace: Any
-    name: str
-    _data: dict[str, Any]
 
     def _load(self, workspace: Any, data: dict[str, Any]) -> None:
+        super()._load(workspace, data)
         spec = data["spec"]
-        self.workspace = workspace
-        self.name = data["name"]
-        self.id = data["name"]
-        self.type = self._compute_type
-        self.tags: dict[str, str] = dict(spec["tags"])
-        self.description: str = spec["description"]
-        self.location: str = "local"
-        self.provisioning_state: str = data["provisioning_state"]
-        self.provisioning_errors: Optional[list[Any]] = None
-        self.created_on: str = data["created_utc"]
-        self.modified_on: str = data["modified_utc"]
         self.vm_size: str = spec["vm_size"]
         self.vm_priority: str = spec["vm_priority"]
         self.scale_settings = ScaleSettings(spec["min_nodes"], spec["max_nodes"], spec["idle_seconds_before_scaledown"])
         self.status: AmlComputeStatus = status_of(data)
-        self._data = data
 
     @staticmethod
     def provisioning_configuration(
@@ -108,34 +83,14 @@ class AmlCompute(ComputeTarget):
         or is deleted."""
         wait_for_cluster(self, show_output, min_node_count, timeout_in_minutes, is_delete_operation)
 
-    def refresh_state(self) -> None:
-        """Look again."""
-        self._load(self.workspace, fetch_compute(self.workspace, self.name))
-
     def get_status(self) -> AmlComputeStatus:
         """The status now."""
         self.refresh_state()
         return self.status
 
-    def get(self) -> dict[str, Any]:
-        """Everything the keeper tells of it, as data."""
-        self.refresh_state()
-        return dict(self._data)
-
     def list_nodes(self) -> list[dict[str, Any]]:
         """One entry a node: nodeId, nodeState, port, publicIpAddress, privateIpAddress, runId."""
-        nodes = self.workspace.client.request("GET", compute_path(self.name) + "/nodes")["nodes"]
-        return [
-            {
-                "nodeId": node["id"],
-                "port": None,
-                "publicIpAddress": None,
-                "privateIpAddress": node["address"],
-                "nodeState": node["state"],
-                "runId": node["run_id"],
-            }
-            for node in nodes
-        ]
+        return [row for row, _ in self._nodes()]
 
     def update(self, min_nodes: Any = None, max_nodes: Any = None, idle_seconds_before_scaledown: Any = None) -> None:
         """Change the limits. What is None stays."""
@@ -147,7 +102,7 @@ class AmlCompute(ComputeTarget):
         changes = {name: whole_number(value, name) for name, value in given.items() if value is not None}
         self.refresh_state()
         check_cluster_spec(from_plain(ClusterSpec, {**self._data["spec"], **changes}))
-        self._load(self.workspace, self.workspace.client.request("PATCH", compute_path(self.name), body=changes))
+        self._change(changes)
 
     def preempt(
         self,
@@ -171,19 +126,7 @@ class AmlCompute(ComputeTarget):
 
     def delete(self) -> None:
         """Remove the cluster. ComputeError while runs are on it."""
-        try:
-            self.workspace.client.request("DELETE", compute_path(self.name))
-        except ConflictError as error:
-            raise ComputeError(error.message, error, error.details) from error
-
-    def get_active_runs(
-        self, type: Optional[str] = None, tags: Any = None, properties: Any = None, status: Any = None
-    ) -> Iterator[Any]:
-        """Its runs that have not ended, newest first."""
-        from rookery.sdk.run import Run
-
-        wanted = status if status is not None else sorted(str(s) for s in ACTIVE)
-        return Run.list_by_compute(self, type=type, tags=tags, properties=properties, status=wanted)
+        self._remove()
 
     def detach(self) -> NoReturn:
         raise ComputeError(f"'{self.name}' was created, not attached, so it cannot be detached. Use delete().")
@@ -223,25 +166,12 @@ class AmlCompute(ComputeTarget):
         )
 
     def serialize(self) -> dict[str, Any]:
-        return {
-            "id": self.id,
-            "name": self.name,
-            "type": self.type,
-            "tags": self.tags,
-            "location": self.location,
-            "properties": {
-                "description": self.description,
-                "computeType": self.type,
-                "provisioningState": self.provisioning_state,
-                "provisioningErrors": self.provisioning_errors,
-                "properties": {
-                    "vmSize": self.vm_size,
-                    "vmPriority": self.vm_priority,
-                    "scaleSettings": self.scale_settings.serialize(),
-                },
-                "status": self.status.serialize(),
-            },
+        sizes = {
+            "vmSize": self.vm_size,
+            "vmPriority": self.vm_priority,
+            "scaleSettings": self.scale_settings.serialize(),
         }
+        return self._serialized(properties=sizes, status=self.status.serialize())
 
     def __repr__(self) -> str:
         scale = self.scale_settings
@@ -269,9 +199,7 @@ def create_cluster(workspace: Any, name: str, configuration: ComputeTargetProvis
         data = workspace.client.request("POST", "/compute", body={"name": checked, "spec": wanted})
     except ConflictError:
         data = fetch_compute(workspace, checked)
-        differing = [
-            f"{k} {data['spec'].get(k)!r} (asked for {v!r})" for k, v in wanted.items() if data["spec"].get(k) != v
-        ]
+        differing = differences(data["spec"], wanted, wanted)
         if differing:
             raise ComputeError(
                 f"Compute target '{checked}' exists already with {', '.join(differing)}. Change it with "
@@ -286,35 +214,21 @@ def wait_for_cluster(
     target: AmlCompute, show_output: bool, min_node_count: Any, timeout_in_minutes: float, is_delete: bool
 ) -> None:
     """The work of `wait_for_completion`: says each new state once, and at the end how it came out."""
-    deadline = time.monotonic() + float(timeout_in_minutes) * 60
-    pause, said = _FIRST_PAUSE_S, ""
-    while True:
-        try:
-            target.refresh_state()
-        except ComputeNotFoundError:
-            if not is_delete:
-                raise
-            _say(show_output, "Compute target deleted")
-            return
-        if target.provisioning_state != said:
-            said = target.provisioning_state
-            _say(show_output, said)
-        if not is_delete and target.provisioning_state not in _CHANGING and _has_nodes(target, min_node_count):
-            break
-        if time.monotonic() >= deadline:
-            _say(
-                show_output,
-                "AmlCompute wait for completion finished\n\nWait timeout has been reached "
-                f"(timeout_in_minutes={timeout_in_minutes})\n{_state(target)}",
-            )
-            return
-        time.sleep(min(pause, max(0.0, deadline - time.monotonic())))
-        pause = min(pause * 1.5, _LONGEST_PAUSE_S)
-    _say(show_output, "AmlCompute wait for completion finished\n")
+    gone = "Compute target deleted" if is_delete else ""
+    how = wait_until(target, show_output, timeout_in_minutes, gone, lambda: _has_nodes(target, min_node_count))
+    if how == "timeout":
+        tell(
+            show_output,
+            "AmlCompute wait for completion finished\n\nWait timeout has been reached "
+            f"(timeout_in_minutes={timeout_in_minutes})\n{_state(target)}",
+        )
+    if how != "ready":
+        return
+    tell(show_output, "AmlCompute wait for completion finished\n")
     if target.provisioning_state in ("Failed", "Canceled"):
-        _say(show_output, _state(target))
+        tell(show_output, _state(target))
     else:
-        _say(show_output, "Minimum number of nodes requested have been provisioned")
+        tell(show_output, "Minimum number of nodes requested have been provisioned")
 
 
 def _has_nodes(target: AmlCompute, min_node_count: Any) -> bool:
@@ -335,9 +249,3 @@ def _state(target: AmlCompute) -> str:
     status = target.status
     states = f"Provisioning state: {status.provisioning_state}, allocation state: {status.allocation_state}"
     return f"{states}, nodes: {status.current_node_count} of {status.target_node_count}"
-
-
-def _say(show_output: bool, text: str) -> None:
-    if show_output:
-        sys.stdout.write(text + "\n")
-        sys.stdout.flush()

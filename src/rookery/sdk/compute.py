@@ -99,9 +99,10 @@ class ComputeTargetUpdateConfiguration:
 def target_from(workspace: Any, data: dict[str, Any]) -> Any:
     """The target of its own class, from what the keeper tells."""
     from rookery.sdk.aml_compute import AmlCompute
-    from rookery.sdk.remote_compute import RayCompute, RemoteCompute, SlurmCompute
+    from rookery.sdk.remote_compute import ExportedCompute, RayCompute, RemoteCompute, SlurmCompute
 
     classes: dict[str, Any] = {"ray": RayCompute, "slurm": SlurmCompute, "ssh": RemoteCompute}
+    classes["kubernetes"] = ExportedCompute
     target = object.__new__(classes.get(data["spec"].get("engine", ""), AmlCompute))
     target._load(workspace, data)
     return target

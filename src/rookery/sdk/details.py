@@ -10,9 +10,13 @@ from rookery.spec.run import RunKind
 
 __all__ = ["build_details", "describe_error", "explain_error", "run_definition"]
 
+_MECHANISMS = {"mount": "Mount", "download": "Download", "direct": "Direct", "upload": "Upload"}
 
-def build_details(data: dict[str, Any], log_files: dict[str, str]) -> dict[str, Any]:
-    """The details of a run, from the keeper's JSON for it and its logs (name → URL, or → text)."""
+
+def build_details(
+    data: dict[str, Any], log_files: dict[str, str], rows: Optional[list[dict[str, Any]]] = None
+) -> dict[str, Any]:
+    """The details of a run, from the keeper's JSON for it, its logs (name → URL, or → text) and its data (GET …/data)."""
     details: dict[str, Any] = {
         "runId": data["id"],
         "target": data["target"] or data["compute"],
@@ -23,8 +27,8 @@ def build_details(data: dict[str, Any], log_files: dict[str, str]) -> dict[str, 
     if data["ended_utc"]:
         details["endTimeUtc"] = data["ended_utc"]
     details["properties"] = dict(data["properties"])
-    details["inputDatasets"] = []
-    details["outputDatasets"] = []
+    details["inputDatasets"] = _data_details(rows or [], "in")
+    details["outputDatasets"] = _data_details(rows or [], "out")
     if data["kind"] == RunKind.SCRIPT:
         details["runDefinition"] = run_definition(data["spec"])
     details["logFiles"] = dict(log_files)
@@ -36,6 +40,27 @@ def build_details(data: dict[str, Any], log_files: dict[str, str]) -> dict[str, 
     if data["warnings"]:
         details["warnings"] = [{"source": "rookery", "message": text} for text in data["warnings"]]
     return details
+
+
+def _data_details(rows: list[dict[str, Any]], direction: str) -> list[dict[str, Any]]:
+    """`inputDatasets` or `outputDatasets` of get_details; `fingerprint`, `files` and `bytes` are ours."""
+    key, name = ("consumptionDetails", "inputName") if direction == "in" else ("outputDetails", "outputName")
+    kind = "RunInput" if direction == "in" else "RunOutput"
+    return [
+        {
+            "dataset": {
+                "id": row["definition_id"],
+                "name": row["data_name"] or None,
+                "version": row["data_version"],
+                "fingerprint": row["fingerprint"],
+                "files": row["files"],
+                "bytes": row["bytes"],
+            },
+            key: {"type": kind, name: row["name"], "mechanism": _MECHANISMS.get(row["mode"], row["mode"])},
+        }
+        for row in rows
+        if row["direction"] == direction
+    ]
 
 
 def describe_error(error: dict[str, Any]) -> dict[str, Any]:

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Optional
 
-from rookery.errors import ExperimentNotFoundError, UserError
+from rookery.errors import ExperimentNotFoundError, RookeryError, UserError
 from rookery.sdk.filters import key_values, run_filters, texts
-from rookery.sdk.html import DOCS_URL, link, table
+from rookery.sdk.html import DOCS_URL, link, page_link, table, table_of
 from rookery.sdk.run_types import make_run
 from rookery.spec.names import check_experiment_name
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from rookery.sdk.workspace import Workspace
 
 __all__ = ["Experiment", "ViewType"]
+
+SHOWN_RUNS = 5
 
 
 class ViewType:
@@ -185,10 +187,31 @@ class Experiment:
 
     def _repr_html_(self) -> str:
         page, docs = (
-            link(self.get_portal_url(), "Link to the experiment"),
+            page_link(self, "Link to the experiment"),
             link(self.get_docs_url(), "Link to Documentation"),
         )
-        return table({"Name": self._name, "Workspace": self._workspace.name, "Report Page": page, "Docs Page": docs})
+        shown = table({"Name": self._name, "Workspace": self._workspace.name, "Report Page": page, "Docs Page": docs})
+        return shown + self._latest_as_html()
+
+    def _latest_as_html(self) -> str:
+        """Its newest runs. Nothing where the keeper cannot be asked: what shows itself must not fail."""
+        try:
+            query = {"experiment": self._name, "limit": SHOWN_RUNS}
+            found = self._client.request("GET", "/runs", query=query)["runs"][:SHOWN_RUNS]
+        except RookeryError:
+            return ""
+        base = self._workspace._base_url
+        rows = [
+            {
+                "Run": link(f"{base}/runs/{run['id']}", run["display_name"] or run["id"]),
+                "Status": run["status"],
+                "Created": run["created_utc"][:19].replace("T", " "),
+                "Compute": run["compute"],
+                "Why": (run["error"] or {}).get("summary") or run["reason"] or "",
+            }
+            for run in found
+        ]
+        return table_of(rows) if rows else ""
 
     @property
     def _client(self) -> Any:

@@ -19,6 +19,7 @@ from rookery.sdk.filters import texts
 from rookery.sdk.run import Run
 from rookery.sdk.snapshots import snapshot_folder, warn
 from rookery.sdk.streaming import run_events
+from rookery.sdk.visiting import start_agent, visit_paths
 from rookery.spec.names import check_run_id, new_guid
 from rookery.spec.paths import NodePaths, WorkspacePaths
 from rookery.spec.plain import to_plain
@@ -66,20 +67,26 @@ def start_interactive_run(
         display_name=display_name or "",
         snapshot_id=snapshot_id,
         max_duration_s=None,
-        watched=WatchedProcess(os.getpid(), _start_ticks(), socket.gethostname()),
+        watched=WatchedProcess(os.getpid(), _start_ticks(), socket.gethostname(), visits=bool(client.url)),
         target="sdk",
         tags=texts(tags) or {},
         properties={key: value or "" for key, value in own_properties.items()},
     )
     node: Optional[NodePaths] = None
     sink: Any = None
-    if workspace.root is not None:
-        node = WorkspacePaths(workspace.root).attempt(spec.run_id, 1).node(0)
+    if workspace.root is not None or client.url:
+        node = (
+            visit_paths(spec.run_id)
+            if client.url
+            else WorkspacePaths(workspace.root or "").attempt(spec.run_id, 1).node(0)
+        )
         rank = node.rank(0)
         os.makedirs(rank.journal, exist_ok=True)
         os.makedirs(rank.uploads, exist_ok=True)
         sink = RunJournal(rank.journal, rank.uploads, HttpSink(client, spec.run_id))
     data = client.request("POST", "/runs", body=to_plain(spec))
+    if client.url and node is not None:
+        start_agent(client, spec, node)
     run = InteractiveRun(experiment, spec.run_id, node, _sink=sink, _data=data)
     if isinstance(outputs, (str, os.PathLike)):
         run._outputs = os.fspath(outputs)

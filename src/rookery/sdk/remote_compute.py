@@ -12,7 +12,7 @@ from rookery.sdk.attach_configuration import (
 )
 from rookery.sdk.attached_compute import AttachedCompute, attach_compute
 
-__all__ = ["RayCompute", "RemoteCompute", "SlurmCompute"]
+__all__ = ["ExportedCompute", "RayCompute", "RemoteCompute", "SlurmCompute"]
 
 
 class RemoteCompute(AttachedCompute):
@@ -182,3 +182,9 @@ class SlurmCompute(AttachedCompute):
         more = given.pop("others")
         given.update(setup=list(setup), extra=list(extra))
         return SlurmComputeAttachConfiguration(**given, **more)
+
+
+class ExportedCompute(AttachedCompute):
+    """Kubernetes: runs wait until somebody applies their manifests (`rookery export RUN`). Made by `rookery run --export`."""
+
+    _compute_type = "Kubernetes"

@@ -19,7 +19,6 @@ from rookery.sdk.run_types import PROVIDERS, make_run, type_of_run
 from rookery.sdk.run_view import run_as_html, run_as_text
 from rookery.sdk.snapshots import restore_snapshot, snapshot_folder
 from rookery.sdk.streaming import follow_run, print_summary
-from rookery.sdk.unsupported import later
 from rookery.spec.names import check_run_id
 from rookery.spec.run import RunKind
 from rookery.spec.status import RunStatus
@@ -182,13 +181,16 @@ class Run(WorkerRun, metaclass=_RunClass):
         self._drain()
         base = f"{self.experiment.workspace._base_url}/api/v1/runs/{quote_path(self.id)}/logs"
         names = log_names(self._client, self.id)
-        return build_details(self._refresh(), {name: f"{base}/{quote_path(name)}" for name in names})
+        data = self._refresh()
+        return build_details(data, {name: f"{base}/{quote_path(name)}" for name in names}, self._data_rows(data))
 
     def get_details_with_logs(self) -> dict[str, Any]:
         """`get_details()` with the text of each log in place of its address."""
         self._drain()
         names = log_names(self._client, self.id)
-        return build_details(self._refresh(), {name: log_text(self._client, self.id, name) for name in names})
+        data = self._refresh()
+        told = {name: log_text(self._client, self.id, name) for name in names}
+        return build_details(data, told, self._data_rows(data))
 
     def get_all_logs(self, destination: Optional[str] = None) -> builtins.list[str]:
         """Write every log below `destination` (default: assets/<run id>); the paths."""
@@ -285,8 +287,28 @@ class Run(WorkerRun, metaclass=_RunClass):
         """The id of the code it was submitted with."""
         return self._known("snapshot_id") or self.get_properties().get("ContentSnapshotId")
 
-    get_secret = later("Run.get_secret", "Pass secrets to a run as environment variables.")
-    get_secrets = later("Run.get_secrets", "Pass secrets to a run as environment variables.")
+    # -- data
+
+    @property
+    def input_datasets(self) -> Any:
+        """name → what the run was given: inside the run paths (direct mode: the Dataset), outside of it Datasets."""
+        from rookery.sdk.run_data import inputs_of
+
+        return inputs_of(self)
+
+    @property
+    def output_datasets(self) -> Any:
+        """name → what the run fills: inside the run folders, outside of it the Datasets that it made."""
+        from rookery.sdk.run_data import outputs_of
+
+        return outputs_of(self)
+
+    def get_secret(self, name: str) -> Optional[str]:
+        """A secret of the workspace's Keyvault."""
+        return self.experiment.workspace.get_default_keyvault().get_secret(name)
+
+    def get_secrets(self, secrets: builtins.list[str]) -> dict[str, Optional[str]]:
+        return self.experiment.workspace.get_default_keyvault().get_secrets(secrets)
 
     # -- how it shows itself
 
@@ -324,6 +346,11 @@ class Run(WorkerRun, metaclass=_RunClass):
             self._drainer(timeout_s)
         else:
             super()._drain(timeout_s)
+
+    def _data_rows(self, data: dict[str, Any]) -> builtins.list[dict[str, Any]]:
+        """What it was given and made; asked for only where it has such a thing."""
+        spec = data.get("spec") or {}
+        return self._ask(path="/data")["data"] if spec.get("inputs") or spec.get("outputs") else []
 
     def _make_child(self, run_id: str) -> Run:
         make = getattr(self._sink, "for_child", None)

@@ -64,6 +64,7 @@ def submit_config(
     from rookery.sdk.estimators import MMLBaseEstimator
     from rookery.sdk.script_run_config import ScriptRunConfig
     from rookery.sdk.submission import build_run_spec, check_submission, submitted_secrets
+    from rookery.sdk.submission_data import plan_data
     from rookery.submit import git_properties_in_background
 
     if isinstance(config, MMLBaseEstimator):
@@ -90,6 +91,7 @@ def submit_config(
         snapshot_id=snapshot.id,
         tags=texts(tags) or {},
         properties=all_properties,
+        data=plan_data(config).save(client),
     )
     if spec.script and not snapshot.holds(spec.script):
         raise SubmitError(

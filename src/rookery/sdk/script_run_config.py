@@ -6,7 +6,7 @@ import os
 import warnings
 from typing import Any, Optional
 
-from rookery.errors import RunConfigError, UnsupportedError, UserError
+from rookery.errors import RunConfigError, UserError
 from rookery.sdk.distributed import apply_distributed_job_config
 from rookery.sdk.environment import Environment
 from rookery.sdk.run_config_elements import DockerConfiguration
@@ -40,10 +40,9 @@ class ScriptRunConfig:
                 "command was given together with script or arguments. Give either a command, or a script "
                 "with its arguments."
             )
-        if resume_from is not None:
-            raise UnsupportedError(
-                "ScriptRunConfig(resume_from=…) is not available in Rookery yet. Pass the checkpoint's path "
-                "in `arguments`."
+        if resume_from is not None and type(resume_from).__name__ != "DataPath":
+            raise UserError(
+                f"resume_from is {type(resume_from).__name__}. Give a DataPath: DataPath(datastore, 'path')."
             )
         if docker_runtime_config is not None and not isinstance(docker_runtime_config, DockerConfiguration):
             raise RunConfigError(
@@ -77,6 +76,11 @@ class ScriptRunConfig:
         self.command: Any = (command or self.run_config.command) if takes_command else None
         self.script: Optional[str] = None if takes_command else (script or self.run_config.script)
         self.arguments: list[Any] = [] if takes_command else (arguments or self.run_config.arguments or [])
+        if resume_from is not None:
+            if takes_command:
+                raise UserError("resume_from goes with a script. Put the path into the command yourself.")
+            reference = resume_from.create_data_reference("RESUME_FROM")
+            self.arguments = [*self.arguments, "--resume-from", reference]
 
     def _apply(self, given: dict[str, Any]) -> None:
         run_config = self.run_config

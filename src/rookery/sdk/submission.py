@@ -18,6 +18,8 @@ from rookery.sdk.run_config_data import Data, OutputData
 from rookery.sdk.run_configuration import RunConfiguration, compute_name
 from rookery.sdk.script_run_config import ScriptRunConfig
 from rookery.sdk.secret import Secret, secret_values
+from rookery.sdk.submission_data import is_data, placeholder_of, plan_data
+from rookery.spec.data import DataInput, DataOutput
 from rookery.spec.run import RunKind, RunSpec, check_run_spec
 
 __all__ = ["build_run_spec", "check_submission", "submitted_secrets"]
@@ -53,6 +55,7 @@ def check_submission(config: Any) -> None:
     else:
         _command_text(config.command)
     _refuse_unavailable(config.run_config)
+    plan_data(config)
     plan_launch(config.run_config, is_command=bool(config.command))
 
 
@@ -65,8 +68,13 @@ def build_run_spec(
     snapshot_id: Optional[str] = None,
     tags: Optional[dict[str, Any]] = None,
     properties: Optional[dict[str, Any]] = None,
+    data: tuple[tuple[DataInput, ...], tuple[DataOutput, ...]] = ((), ()),
 ) -> RunSpec:
-    """The run as data, complete: names resolved, arguments as strings, the environment as a specification."""
+    """The run as data, complete: names resolved, arguments as strings, the environment as a specification.
+
+    Args:
+        data: inputs and outputs, as `DataPlan.save` gives them.
+    """
     run_config = config.run_config
     is_command = bool(config.command)
     launch = plan_launch(run_config, is_command)
@@ -97,6 +105,8 @@ def build_run_spec(
         target=compute,
         tags={str(k): None if v is None else str(v) for k, v in (tags or {}).items()},
         properties={str(k): str(v) for k, v in (properties or {}).items()},
+        inputs=data[0],
+        outputs=data[1],
         **retry_fields(run_config, launch.options),
     )
     return check_run_spec(spec)
@@ -165,7 +175,9 @@ def _command_text(command: Any) -> str:
         return command
     if not isinstance(command, (list, tuple)):
         raise UserError(f"command is {type(command).__name__}. Give a string, or a list that is joined with spaces.")
-    return " ".join(_texts(command, "command"))
+    # In a shell's words a path may hold spaces; the variable that stands for data is quoted.
+    quoted = [f'"{placeholder_of(value)}"' if is_data(value) else value for value in command]
+    return " ".join(_texts(quoted, "command"))
 
 
 def _texts(values: Any, what: str) -> list[str]:
@@ -181,6 +193,8 @@ def _text(value: Any, where: str) -> str:
         return str(value.value) if isinstance(value, enum.Enum) else value
     if isinstance(value, os.PathLike):
         return str(os.fspath(value))
+    if is_data(value):
+        return placeholder_of(value)
     is_numpy_scalar = type(value).__module__ == "numpy" and getattr(value, "ndim", None) == 0
     if isinstance(value, numbers.Number) or is_numpy_scalar:
         return str(value)
@@ -198,7 +212,7 @@ def _text(value: Any, where: str) -> str:
 
 
 def _refuse_unavailable(run_config: RunConfiguration) -> None:
-    for name in ("data", "data_references", "output_data", "datacaches", "services"):
+    for name in ("datacaches", "services"):
         if getattr(run_config, name):
             raise UnsupportedError(
                 f"run_config.{name} is not available in Rookery yet. Leave it empty, and pass paths in `arguments`."

@@ -49,9 +49,10 @@ class Tensorboard:
         if self._process is not None:
             raise UserError("This Tensorboard is started already. Stop it first.")
         command = _program()
+        port = self._port or _free_port()
+        _check_free(port)  # what answers there already would be taken for ours
         if self._root is None:
             self._root = self._made_root = tempfile.mkdtemp(prefix="rookery-tensorboard-")
-        port = self._port or _free_port()
         self._fetch()
         self._process = subprocess.Popen(
             [*command, "--logdir", self._root, "--host", "127.0.0.1", "--port", str(port), "--reload_interval", "3"],
@@ -111,7 +112,7 @@ class Tensorboard:
             assert self._process is not None
             if self._process.poll() is not None:
                 raise UserError(
-                    f"TensorBoard did not start (exit code {self._process.returncode}). Is port {port} in use? Give another."
+                    f"TensorBoard did not start (exit code {self._process.returncode}). `tensorboard --logdir .` says why."
                 )
             try:
                 with socket.create_connection(("127.0.0.1", port), 1):
@@ -204,6 +205,17 @@ def _program() -> list[str]:
     if not found:
         raise UserError("TensorBoard is not installed. Install it with `pip install tensorboard`, then start it again.")
     return [found]
+
+
+def _check_free(port: int) -> None:
+    with socket.socket() as s:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            s.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise UserError(
+                f"Port {port} cannot be used: {error.strerror}. Give another; port=0 takes a free one."
+            ) from error
 
 
 def _free_port() -> int:

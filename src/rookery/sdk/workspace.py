@@ -282,9 +282,23 @@ class Workspace:
 
         return NamedCollection("environment", lambda: list_environments(self), environment_of)
 
+    @property
+    def datasets(self) -> NamedCollection:
+        """The latest version of each."""
+        from rookery.sdk.dataset import AbstractDataset
+
+        return AbstractDataset.get_all(self)
+
+    @property
+    def datastores(self) -> NamedCollection:
+        from rookery.sdk.datastore_kinds import make_datastore
+
+        def names() -> dict[str, Any]:
+            return {each["name"]: each for each in self.client.request("GET", "/datastores")["datastores"]}
+
+        return NamedCollection("datastore", names, lambda data: make_datastore(self, data))
+
     # Nothing of these kinds can be in a workspace of this version, so there is nothing by any name.
-    datasets = property(lambda self: NamedCollection("dataset", dict))
-    datastores = property(lambda self: NamedCollection("datastore", dict))
     webservices = property(lambda self: NamedCollection("webservice", dict))
     images = property(lambda self: NamedCollection("image", dict))
     linked_services = property(lambda self: NamedCollection("linked service", dict))
@@ -311,11 +325,23 @@ class Workspace:
 
         return tracking_uri(self, _with_auth)
 
-    get_default_datastore = later(
-        "Workspace.get_default_datastore", "Write to ./outputs, or give paths to the script as arguments."
-    )
-    set_default_datastore = later("Workspace.set_default_datastore")
-    get_default_keyvault = later("Workspace.get_default_keyvault", "Pass secrets to a run as environment variables.")
+    def get_default_datastore(self) -> Any:
+        """`workspaceblobstore`, unless another was set."""
+        from rookery.sdk.datastore import Datastore
+
+        return Datastore.get_default(self)
+
+    def set_default_datastore(self, name: str) -> None:
+        from rookery.sdk.datastore import Datastore
+
+        Datastore.get(self, name).set_as_default()
+
+    def get_default_keyvault(self) -> Any:
+        """Secrets of the workspace, sealed at its keeper."""
+        from rookery.sdk.keyvault import Keyvault
+
+        return Keyvault(self)
+
     add_private_endpoint = later("Workspace.add_private_endpoint")
     delete_private_endpoint_connection = later("Workspace.delete_private_endpoint_connection")
     list_keys = later("Workspace.list_keys")
@@ -377,7 +403,8 @@ class Workspace:
         """Where its pages are: the server's address, or the keeper's on this machine (which keeps its
         port)."""
         if self._keeper_url is None:
-            self._keeper_url = f"http://127.0.0.1:{self.client.request('GET', '/keeper')['port']}"
+            told = self.client.request("GET", "/keeper")
+            self._keeper_url = told.get("url") or f"http://127.0.0.1:{told['port']}"
         return self._keeper_url
 
 

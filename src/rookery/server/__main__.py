@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import logging
 import os
@@ -21,8 +22,15 @@ def main(argv: Optional[list[str]] = None) -> int:
     give_up = _say_why if given.foreground else _give_up
     os.environ["ROOKERY_UMASK"] = f"{os.umask(0o077):03o}"  # ours is strict; agents give the user's back to the ranks
     try:
+        # What is imported stays for good: looking through it for garbage again and again would only cost time, now and with
+        # every large request later.
+        gc.disable()
         from rookery.server.keeper import KeeperOptions, keep
         from rookery.settings import get_setting
+
+        gc.freeze()
+        gc.set_threshold(2_000, 20, 20)
+        gc.enable()
 
         idle_s = None if given.no_idle else get_setting("keeper_idle_s", given.workspace)
         keep(

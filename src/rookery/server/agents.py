@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from rookery.engine.certificates import certificate_for_nodes
+from rookery.engine.reach.certificates import certificate_for_nodes
 from rookery.errors import ComputeError, ConfigError, KeeperUnavailableError, RookeryError, UserError
 from rookery.server.auth import AGENTS, LISTENER
 from rookery.server.listening import add_listener, bind_tcp, keep_text

@@ -71,6 +71,7 @@ class Keeper(Answer):
     idle_s: float
     socket: MaybeText
     port: Optional[int]
+    url: MaybeText
     agents: AgentsAddress
     version: str
 
@@ -305,6 +306,8 @@ class Model(Answer):
     snapshot_id: MaybeText
     files: list[ModelFile]
     is_folder: bool
+    stage: MaybeText
+    aliases: list[str]
 
 
 class Environment(Answer):
@@ -424,6 +427,12 @@ class Session(Answer):
     name: str
     role: str
     expires_utc: str
+
+
+class EntryCode(Answer):
+    code: str
+    path: str
+    expires_s: float
 
 
 class SessionToken(Session):

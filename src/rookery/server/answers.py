@@ -7,10 +7,11 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, Optional
 
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
 
-__all__ = ["JsonAnswer", "answer", "raw_answer"]
+__all__ = ["JsonAnswer", "answer", "raw_answer", "stream_answer"]
 
 CHUNK = 256 * 1024
 _RANGE = re.compile(r"bytes=(\d*)-(\d*)\Z")
@@ -55,6 +56,25 @@ def raw_answer(
         headers=all_headers,
         media_type="application/octet-stream",
     )
+
+
+def stream_answer(parts: Iterator[bytes], media_type: str, headers: dict[str, str]) -> Response:
+    """What is made while it is sent."""
+    return _PartsAnswer(parts, media_type=media_type, headers=headers)
+
+
+class _PartsAnswer(StreamingResponse):
+    """Ends its generator whatever happens, so that the files it has open are closed when a reader goes away half way."""
+
+    def __init__(self, parts: Iterator[bytes], **more: Any) -> None:
+        super().__init__(parts, **more)
+        self._parts = parts
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            await run_in_threadpool(getattr(self._parts, "close", lambda: None))
 
 
 class _FileAnswer(StreamingResponse):

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from rookery.errors import AuthenticationError
 from rookery.record.people import ROLES, SESSION_PREFIX, TOKEN_PREFIX
-from rookery.server.cookies import SAFE, check_same_origin, session_of
+from rookery.server.cookies import SAFE, check_same_origin, owner_cookie, session_of
 from rookery.server.errors import ForbiddenError, error_answer
 from rookery.server.rules import RULES, Access
 from rookery.server.services import Services
@@ -35,6 +35,8 @@ __all__ = [
     "Principal",
     "authorize",
     "check_parent",
+    "find_refusal",
+    "is_still_let_in",
 ]
 
 PRINCIPAL = "rookery.principal"  # in a request's scope, once it is known: who asks
@@ -45,7 +47,8 @@ AGENTS = "agents"  # of the listener for agents, and of the spool: takes the tok
 
 @dataclass(frozen=True)
 class Principal:
-    """kind: owner, user, run, agent, track or nobody. A user has a name and a role, `run` and `agent` have a run."""
+    """kind: owner, user, run, agent, track or nobody. A user has a name and a role, so has `track` where a user asked for it;
+    `run` and `agent` have a run."""
 
     kind: str
     run_id: Optional[str] = None
@@ -55,7 +58,7 @@ class Principal:
 
     @property
     def is_owner(self) -> bool:
-        return self.kind == "owner" or self.role == "owner"
+        return self.kind == "owner" or (self.kind == "user" and self.role == "owner")
 
     def may(self, least: str) -> bool:
         """Whether a user (or the owner) has this role, or one that includes it."""
@@ -119,6 +122,10 @@ def authenticate(services: Services, request: Request) -> Principal:
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     if not scheme:
         session = None if for_agents else session_of(request)
+        if not for_agents and is_owners_session(services, request):
+            if request.method not in SAFE:
+                check_same_origin(request)
+            return Principal("owner")
         if session is not None:
             return _by_cookie(services, request, session)
         if is_unix_socket(request.scope) and not for_agents:
@@ -143,9 +150,24 @@ def authenticate(services: Services, request: Request) -> Principal:
             raise ForbiddenError("This address is for agents: it takes the tokens of runs only, not those of users.")
         return _of_user(services, token)
     claims = services.record.tokens.read(token)
+    if claims["kind"] == "session":
+        raise AuthenticationError("This is the cookie of a browser's session, not a token. `rookery token` shows one.")
     if for_agents and claims["kind"] == "track":
         raise ForbiddenError("This address is for agents: it takes the tokens of runs only.")
-    return Principal(claims["kind"], claims["run"] or None, claims.get("by") if claims["kind"] == "track" else None)
+    if claims["kind"] == "track":
+        return _of_tracker(services, claims)
+    return Principal(claims["kind"], claims["run"] or None)
+
+
+def is_owners_session(services: Services, request: Request) -> bool:
+    """Whether the cookie came along that `rookery studio` has got for the owner's browser, and is still good."""
+    given = request.cookies.get(owner_cookie(services.identity["id"]))
+    if not given:
+        return False
+    try:
+        return bool(services.record.tokens.read(given)["kind"] == "session")
+    except AuthenticationError:
+        return False
 
 
 def _by_cookie(services: Services, request: Request, session: str) -> Principal:
@@ -158,6 +180,41 @@ def _by_cookie(services: Services, request: Request, session: str) -> Principal:
 def _of_user(services: Services, token: str) -> Principal:
     found = services.record.people.find(token)
     return Principal("user", name=found.user, role=found.role, pass_id=found.id)
+
+
+def _of_tracker(services: Services, claims: dict[str, Any]) -> Principal:
+    """A user's tracking token ends with the token or session that it was asked for with, and may what the user may now."""
+    by, pass_id = claims.get("by", ""), claims.get("pass", "")
+    if by in ("", "owner"):
+        return Principal("track", name=by or None)
+    try:
+        found = services.record.people.find_pass(pass_id)
+    except AuthenticationError:
+        raise AuthenticationError(
+            "The tracking token has ended with the token or session that it was asked for with. Log in again, then ask for "
+            "another address: ws.get_mlflow_tracking_uri()."
+        ) from None
+    return Principal("track", name=found.user, role=found.role, pass_id=found.id)
+
+
+def find_refusal(services: Services, scope: Scope) -> Optional[AuthenticationError]:
+    """Why whoever asks is nobody that is known here; None where it is somebody."""
+    try:
+        authenticate(services, Request(scope))
+    except AuthenticationError as error:
+        return error
+    return None
+
+
+def is_still_let_in(services: Services, principal: Principal) -> bool:
+    """Whether a user's token or session, known when a long answer began, has not ended meanwhile."""
+    if principal.pass_id is None:
+        return True
+    try:
+        services.record.people.find_pass(principal.pass_id)
+    except AuthenticationError:
+        return False
+    return True
 
 
 def _from_basic(credentials: str) -> str:

@@ -9,7 +9,7 @@ from starlette.requests import HTTPConnection
 
 from rookery.server.errors import ForbiddenError
 
-__all__ = ["COOKIE", "check_same_origin", "clear_cookie", "session_of", "set_cookie"]
+__all__ = ["COOKIE", "check_same_origin", "clear_cookie", "owner_cookie", "session_of", "set_cookie"]
 
 COOKIE = "rookery_session"
 SAFE = ("GET", "HEAD", "OPTIONS")
@@ -19,10 +19,17 @@ def session_of(request: HTTPConnection) -> Optional[str]:
     return request.cookies.get(COOKIE) or None
 
 
-def set_cookie(response: Any, request: HTTPConnection, token: str, seconds: float, prefix: str) -> None:
+def owner_cookie(workspace_id: str) -> str:
+    """The cookie of the owner's session. It has the workspace in its name: cookies know no ports, and a machine may have several keepers."""
+    return f"rookery_studio_{workspace_id.replace('-', '')[:12]}"
+
+
+def set_cookie(
+    response: Any, request: HTTPConnection, token: str, seconds: float, prefix: str, name: str = COOKIE
+) -> None:
     """Out of reach of scripts; not sent along with what other sites start, except for plain links here."""
     response.set_cookie(
-        COOKIE,
+        name,
         token,
         max_age=int(seconds),
         path=prefix or "/",
@@ -32,9 +39,9 @@ def set_cookie(response: Any, request: HTTPConnection, token: str, seconds: floa
     )
 
 
-def clear_cookie(response: Any, request: HTTPConnection, prefix: str) -> None:
+def clear_cookie(response: Any, request: HTTPConnection, prefix: str, name: str = COOKIE) -> None:
     response.delete_cookie(
-        COOKIE, path=prefix or "/", httponly=True, samesite="lax", secure=request.scope.get("scheme") == "https"
+        name, path=prefix or "/", httponly=True, samesite="lax", secure=request.scope.get("scheme") == "https"
     )
 
 

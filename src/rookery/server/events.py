@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any, Optional
 
 from starlette.concurrency import run_in_threadpool
@@ -25,26 +25,34 @@ def event_stream(
     run_id: Optional[str] = None,
     until_end: bool = False,
     kinds: Sequence[str] = (),
+    is_let_in: Callable[[], bool] = lambda: True,
 ) -> StreamingResponse:
-    """Everything after `after` (of some kinds), of one run or of all, for as long as the reader stays (or until the run
-    is over)."""
+    """Everything after `after` (of some kinds), of one run or of all, for as long as the reader stays and is let in (or until
+    the run is over)."""
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(
-        _frames(services, after, run_id, until_end, kinds), headers=headers, media_type="text/event-stream"
+        _frames(services, after, run_id, until_end, kinds, is_let_in), headers=headers, media_type="text/event-stream"
     )
 
 
 async def _frames(
-    services: Services, after: int, run_id: Optional[str], until_end: bool, kinds: Sequence[str]
+    services: Services,
+    after: int,
+    run_id: Optional[str],
+    until_end: bool,
+    kinds: Sequence[str],
+    is_let_in: Callable[[], bool],
 ) -> AsyncIterator[bytes]:
     services.activity.open_streams += 1
     try:
-        with Waiter(services, ["events" if run_id is None else f"run/{run_id}"]) as waiter:
+        with Waiter(services, ["events" if run_id is None else f"run/{run_id}", "people"]) as waiter:
             # A number without an event says where it begins: a reader that is cut off at once knows where to go on.
             yield f": rookery\nid: {after}\n\n".encode("ascii")
             while not services.leaving:
                 waiter.clear()
                 after, frames, is_over = await run_in_threadpool(_read, services.record, after, run_id, kinds)
+                if not is_let_in():
+                    return  # their token was revoked: what happens from now on is not for them
                 if frames:
                     yield frames
                     continue

@@ -27,7 +27,7 @@ from rookery.record import Record
 from rookery.server.app import create_app
 from rookery.server.identity import read_identity
 from rookery.server.lease import Lease
-from rookery.server.listening import add_listener, keep_text, listen_tcp, listen_unix, server_config
+from rookery.server.listening import add_listener, keep_text, let_wait, listen_tcp, listen_unix, server_config
 from rookery.server.logs import FORMATS, start_logging
 from rookery.server.reception import parse_proxies
 from rookery.server.services import Services
@@ -133,7 +133,7 @@ def _serve(
 ) -> None:
     with _sockets(options, paths) as (unix, tcp):
         server = _Server(options, paths, lease, unix, tcp, tls)
-        app = create_app(record, controller, identity, stop=server.leave)
+        app = create_app(record, controller, identity, stop=server.leave, late=True)
         app.state.services.testing = options.testing
         app.state.services.prefix = options.prefix
         app.state.services.proxies = _proxies(options.proxies)
@@ -198,6 +198,7 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: Optional[list[socket.socket]] = None) -> None:
         await super().startup(sockets)
+        let_wait(*(sockets or ()))
         if self._tls is not None:
             await add_listener(self, self._tcp, self._app, self._tls)
         self._services.agents.attach(self, self._app, self._publish)

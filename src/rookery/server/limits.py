@@ -6,38 +6,49 @@ from __future__ import annotations
 
 import re
 import time
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Optional
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rookery import __version__
-from rookery.errors import UserError
+from rookery.errors import RookeryError, UserError
 from rookery.server.errors import error_answer, internal_error
 from rookery.server.services import Activity
 from rookery.spec.protocol import PREFIX
 
-__all__ = ["MAX_JSON_BYTES", "Front"]
+__all__ = ["MAX_JSON_BYTES", "MAX_JSON_VALUES", "Front"]
 
 MAX_JSON_BYTES = 64 * 1024 * 1024
+# A small value costs some sixty bytes when it is parsed: `[[],[],[]…` grows to twenty times its size.
+MAX_JSON_VALUES = 4_000_000
+# FastAPI takes bodies in before anybody asks who sends them.
+MAX_STRANGER_BYTES = 1024 * 1024
+SMALL_BYTES = 64 * 1024
 # How much of a body is still taken in when it has been refused, so that the sender gets to read why.
 DRAIN_BYTES = 1024**3
 DRAIN_STRANGER_BYTES = 1024**2
 _STREAMED = re.compile(
-    PREFIX + r"/(runs/[^/]+/artifacts/.+|content/[^/]+|agent/[^/]+/\d+/\d+/checkpoints/.+)\Z"
+    PREFIX + r"/(runs/[^/]+/artifacts/.+|content/[^/]+|agent/[^/]+/\d+/\d+/(checkpoints/.+|outputs/[^/]+(/files/.+)?)"
+    r"|datastores/[^/]+/pack|datasets/[^/]+/uploads)\Z"
     r"|/(ajax-)?api/2\.0/mlflow-artifacts/artifacts/.+\Z",
     re.DOTALL,
 )
+_RAW = re.compile(PREFIX + r"/(content/pack|agent/[^/]+/\d+/\d+/log)\Z|/v1/traces\Z")
 _VERSION = (b"x-rookery-version", __version__.encode("ascii"))
 
 
 class Front:
     """ASGI middleware around everything."""
 
-    def __init__(self, app: ASGIApp, activity: Activity) -> None:
+    def __init__(
+        self, app: ASGIApp, activity: Activity, find_refusal: Callable[[Scope], Optional[RookeryError]]
+    ) -> None:
         self._app = app
         self._activity = activity
+        self._find_refusal = find_refusal
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -45,18 +56,39 @@ class Front:
             return
         self._activity.open_requests += 1
         try:
-            await _Exchange(self._app, scope, receive, send).run()
+            limit, refusal = self._limit(scope)
+            await _Exchange(self._app, scope, receive, send, limit, refusal).run()
         finally:
             self._activity.open_requests -= 1
             self._activity.last_request = time.monotonic()
+
+    def _limit(self, scope: Scope) -> tuple[Optional[int], Optional[RookeryError]]:
+        """(how large the body may be, what to say where that is little because nobody knows who sends it)."""
+        if is_streamed(scope):
+            return None, None
+        length = _content_length(scope)
+        if (length or not _has_body(scope)) and length <= SMALL_BYTES:
+            return MAX_JSON_BYTES, None
+        refusal = self._find_refusal(scope)
+        return (MAX_JSON_BYTES if refusal is None else MAX_STRANGER_BYTES), refusal
 
 
 class _Exchange:
     """One request and its answer."""
 
-    def __init__(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        limit: Optional[int],
+        refusal: Optional[RookeryError],
+    ) -> None:
         self._app, self._scope, self._receive, self._send = app, scope, receive, send
-        self._limit = None if is_streamed(scope) else MAX_JSON_BYTES
+        self._limit, self._refusal = limit, refusal
+        self._counts = limit is not None and not _RAW.match(scope["path"])
+        self._values = 0
         self._taken = 0
         self._complete = False
         self._started = False
@@ -64,7 +96,8 @@ class _Exchange:
     async def run(self) -> None:
         try:
             if self._limit is not None and _content_length(self._scope) > self._limit:
-                await error_answer(_too_large(), 413)(self._scope, self.receive, self.send)
+                refused = error_answer(self._refusal) if self._refusal else error_answer(_too_large(self._limit), 413)
+                await refused(self._scope, self.receive, self.send)
                 return
             await self._app(self._scope, self.receive, self.send)
         except ClientDisconnect:
@@ -79,7 +112,9 @@ class _Exchange:
         self._note(message)
         if self._limit is not None and self._taken > self._limit:
             # FastAPI hands this one through; any other error would become "there was an error parsing the body".
-            raise HTTPException(413, _too_large().message)
+            raise HTTPException(413, _too_large(self._limit).message)
+        if self._counts and self._values > MAX_JSON_VALUES:
+            raise HTTPException(413, _too_many().message)
         return message
 
     async def send(self, message: Message) -> None:
@@ -105,7 +140,10 @@ class _Exchange:
 
     def _note(self, message: Any) -> None:
         if message["type"] == "http.request":
-            self._taken += len(message.get("body", b""))
+            body = message.get("body", b"")
+            self._taken += len(body)
+            if self._counts and self._taken > SMALL_BYTES:
+                self._values += body.count(b",") + body.count(b"[") + body.count(b"{")
             self._complete = not message.get("more_body", False)
         else:
             self._complete = True
@@ -131,7 +169,11 @@ def _content_length(scope: Scope) -> int:
     return 0
 
 
-def _too_large() -> UserError:
-    return UserError(
-        f"The body is larger than {MAX_JSON_BYTES // 1024**2} MiB. Send it in parts; files go to PUT /content."
-    )
+def _too_large(limit: int) -> UserError:
+    if limit == MAX_STRANGER_BYTES:
+        return UserError(f"Without a token that counts here a body may have {limit // 1024**2} MiB. Send yours along.")
+    return UserError(f"The body is larger than {limit // 1024**2} MiB. Send it in parts; files go to PUT /content.")
+
+
+def _too_many() -> UserError:
+    return UserError(f"The body has more than {MAX_JSON_VALUES:,} values. Send it in parts.")

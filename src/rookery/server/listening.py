@@ -16,14 +16,15 @@ import uvicorn
 
 from rookery.errors import UserError
 from rookery.record.storage import storage_errors
+from rookery.server.connections import Connection, quieten
 
-__all__ = ["add_listener", "bind_tcp", "keep_text", "listen_tcp", "listen_unix", "server_config"]
+__all__ = ["add_listener", "bind_tcp", "keep_text", "let_wait", "listen_tcp", "listen_unix", "server_config"]
 
 BACKLOG = 2048
+AT_A_TIME = 16  # connections that are taken before the first of them is looked at: there may be no files for more
 GRACE_S = 3  # for requests that are under way when the keeper leaves
 HANDSHAKE_S = 15.0
 GOODBYE_S = 0.5  # a client that does not answer the end of TLS must not hold up the keeper's leaving
-FIRST_REQUEST_S = 30.0  # a stranger who connects and says nothing is not kept for longer
 
 
 def listen_unix(path: str) -> socket.socket:
@@ -77,14 +78,17 @@ def bind_tcp(host: str, port: int) -> socket.socket:
 
 def server_config(app: Any) -> uvicorn.Config:
     """How Uvicorn serves any of our listeners."""
+    quieten()
     return uvicorn.Config(
         app,
+        http=Connection,
         lifespan="off",
         ws="none",
         log_level="warning",
         access_log=False,
         proxy_headers=False,  # nobody else may say where a request came from
         server_header=False,
+        backlog=AT_A_TIME,
         timeout_keep_alive=75,  # longer than an agent's pause between two requests
         timeout_graceful_shutdown=GRACE_S,
     )
@@ -99,23 +103,22 @@ async def add_listener(
     loop = asyncio.get_running_loop()
 
     def protocol() -> asyncio.Protocol:
-        made = config.http_protocol_class(  # type: ignore[call-arg]
+        return config.http_protocol_class(  # type: ignore[call-arg]
             config=config, server_state=server.server_state, app_state={}, _loop=loop
         )
-        loop.call_later(FIRST_REQUEST_S, _close_if_silent, made)
-        return made
 
     limits: dict[str, Any] = {} if tls is None else {"ssl_handshake_timeout": HANDSHAKE_S}
     if tls is not None and sys.version_info >= (3, 11):
         limits["ssl_shutdown_timeout"] = GOODBYE_S
-    listener = await loop.create_server(protocol, sock=sock, ssl=tls, backlog=BACKLOG, **limits)
+    listener = await loop.create_server(protocol, sock=sock, ssl=tls, backlog=AT_A_TIME, **limits)
     server.servers.append(listener)
+    let_wait(sock)
 
 
-def _close_if_silent(protocol: Any) -> None:
-    """`cycle` is the first request; without one there has not even been a complete head."""
-    if getattr(protocol, "cycle", None) is None and getattr(protocol, "transport", None) is not None:
-        protocol.transport.close()
+def let_wait(*sockets: socket.socket) -> None:
+    """As many as the system allows: asyncio takes the number that it accepts at a time for both."""
+    for sock in sockets:
+        sock.listen(BACKLOG)
 
 
 def keep_text(path: str, text: str) -> None:

@@ -14,7 +14,11 @@ from pydantic.json_schema import models_json_schema
 
 from rookery import __version__
 from rookery.server import answer_models as a
+from rookery.server import answer_models_data as d
+from rookery.server import body_models as b
+from rookery.server import schemas_past as p
 from rookery.server.answer_models import listing
+from rookery.server.openapi_views import VIEWS
 from rookery.server.rules import RULES
 from rookery.spec.protocol import PREFIX
 
@@ -23,10 +27,11 @@ __all__ = ["OPERATIONS", "build_openapi"]
 BYTES, EVENTS, ZIP = "application/octet-stream", "text/event-stream", "application/zip"
 OBJECT = "object"  # a JSON object that the handler reads itself; its form is in docs/inside/protocol.md
 _Answer = Union[type[BaseModel], str, None]
+_Taken = Union[type[BaseModel], str, None]
 _AGENT = "/agent/{run_id}/{attempt}/{node}/"
 
 # (method, path below /api/v1) → (operation id, what is answered, what is taken where FastAPI does not know it)
-OPERATIONS: dict[tuple[str, str], tuple[str, _Answer, Optional[str]]] = {
+OPERATIONS: dict[tuple[str, str], tuple[str, _Answer, _Taken]] = {
     ("GET", "/hello"): ("hello", a.Hello, None),
     ("GET", "/keeper"): ("get_keeper", a.Keeper, None),
     ("POST", "/keeper/stop"): ("stop_keeper", a.Empty, None),
@@ -39,14 +44,16 @@ OPERATIONS: dict[tuple[str, str], tuple[str, _Answer, Optional[str]]] = {
     ("GET", "/experiments/{name}"): ("get_experiment", a.Experiment, None),
     ("PATCH", "/experiments/{name}"): ("change_experiment", a.Experiment, None),
     ("DELETE", "/experiments/{name}"): ("delete_experiment", a.Empty, None),
-    ("POST", "/runs"): ("create_run", a.Run, OBJECT),
+    ("POST", "/runs"): ("create_run", a.Run, b.NewRun),
     ("GET", "/runs"): ("list_runs", listing("runs", a.RunInList, cursor=Optional[str]), None),
     ("GET", "/runs/{run_id}"): ("get_run", a.Run, None),
     ("PATCH", "/runs/{run_id}"): ("change_run", a.Run, None),
     ("POST", "/runs/{run_id}/cancel"): ("cancel_run", a.Run, None),
+    ("POST", "/runs/{run_id}/visit"): ("visit", a.Anything, None),
+    ("POST", "/runs/{run_id}/manifests"): ("make_manifests", a.Anything, None),
     ("POST", "/runs/{run_id}/status"): ("report_status", a.Run, None),
     ("GET", "/runs/{run_id}/children"): ("list_children", a.listing("runs", a.RunInList), None),
-    ("POST", "/runs/{run_id}/records"): ("add_records", a.Empty, OBJECT),
+    ("POST", "/runs/{run_id}/records"): ("add_records", a.Empty, b.Records),
     ("GET", "/runs/{run_id}/metrics"): ("get_metrics", listing("metrics", a.Metric), None),
     ("GET", "/runs/{run_id}/samples"): ("get_samples", listing("samples", a.Sample), None),
     ("GET", "/runs/{run_id}/logs"): ("list_logs", listing("logs", a.Log), None),
@@ -57,13 +64,13 @@ OPERATIONS: dict[tuple[str, str], tuple[str, _Answer, Optional[str]]] = {
     ("GET", "/runs/{run_id}/artifacts/{name}"): ("get_artifact", BYTES, None),
     ("GET", "/runs/{run_id}/events"): ("follow_run", EVENTS, None),
     ("GET", "/events"): ("follow_all", EVENTS, None),
-    ("POST", "/content/missing"): ("find_missing_content", a.Missing, OBJECT),
+    ("POST", "/content/missing"): ("find_missing_content", a.Missing, b.Hashes),
     ("POST", "/content/pack"): ("put_content_pack", a.Files, BYTES),
     ("PUT", "/content/{sha256}"): ("put_content", a.Content, BYTES),
     ("PATCH", "/content/{sha256}"): ("continue_upload", a.Anything, BYTES),
     ("GET", "/content/{sha256}/upload"): ("get_upload", a.UploadState, None),
     ("GET", "/content/{sha256}"): ("get_content", BYTES, None),
-    ("POST", "/snapshots"): ("create_snapshot", a.SnapshotMade, OBJECT),
+    ("POST", "/snapshots"): ("create_snapshot", a.SnapshotMade, b.NewSnapshot),
     ("GET", "/snapshots/{snapshot_id}"): ("get_snapshot", a.Snapshot, None),
     ("HEAD", "/snapshots/{snapshot_id}"): ("has_snapshot", None, None),
     ("GET", "/snapshots/{snapshot_id}/zip"): ("get_snapshot_zip", ZIP, None),
@@ -81,19 +88,51 @@ OPERATIONS: dict[tuple[str, str], tuple[str, _Answer, Optional[str]]] = {
     ("GET", "/models/{name}/{version}/files/{path}"): ("get_model_file", BYTES, None),
     ("PATCH", "/models/{name}/{version}"): ("change_model", a.Model, None),
     ("DELETE", "/models/{name}/{version}"): ("delete_model", a.Empty, None),
-    ("POST", "/past/experiments"): ("add_past_experiment", a.Anything, OBJECT),
-    ("POST", "/past/runs"): ("add_past_run", a.Anything, OBJECT),
-    ("POST", "/past/runs/{run_id}/values"): ("add_past_values", a.Anything, OBJECT),
-    ("POST", "/past/logged-models"): ("add_past_logged_model", a.Anything, OBJECT),
-    ("POST", "/past/models"): ("add_past_model", a.Anything, OBJECT),
+    ("GET", "/datastores"): ("list_datastores", listing("datastores", d.Datastore), None),
+    ("POST", "/datastores"): ("register_datastore", d.Datastore, None),
+    ("GET", "/datastores/{name}"): ("get_datastore", d.Datastore, None),
+    ("DELETE", "/datastores/{name}"): ("delete_datastore", a.Empty, None),
+    ("POST", "/datastores/{name}/default"): ("set_default_datastore", d.Datastore, None),
+    ("GET", "/datastores/{name}/files"): ("list_store_files", d.StoreFiles, None),
+    ("POST", "/datastores/{name}/pack"): ("put_store_pack", d.PackStored, BYTES),
+    ("GET", "/datastores/{name}/files/{path}"): ("get_store_file", BYTES, None),
+    ("GET", "/datasets"): ("list_datasets", listing("datasets", d.Dataset), None),
+    ("POST", "/datasets"): ("register_dataset", d.Dataset, None),
+    ("GET", "/datasets/{name}"): ("get_dataset", d.Dataset, None),
+    ("GET", "/datasets/{name}/versions"): ("list_dataset_versions", listing("datasets", d.Dataset), None),
+    ("PATCH", "/datasets/{name}/{version}"): ("change_dataset", d.Dataset, None),
+    ("DELETE", "/datasets/{name}"): ("delete_dataset", a.Empty, None),
+    ("GET", "/datasets/{name}/{version}/runs"): ("list_dataset_runs", listing("runs", d.RunOfData), None),
+    ("GET", "/datasets/{name}/{version}/folder"): ("list_dataset_folder", d.DataFolder, None),
+    ("GET", "/datasets/{name}/{version}/table"): ("preview_dataset_table", d.DataPreview, None),
+    ("GET", "/datasets/{name}/{version}/files/{path}"): ("get_dataset_file", BYTES, None),
+    ("POST", "/datasets/{name}/uploads"): ("upload_dataset", d.Dataset, BYTES),
+    ("POST", "/data/definitions"): ("save_definition", d.Definition, b.NewDefinition),
+    ("GET", "/data/definitions/{definition_id}"): ("get_definition", d.Definition, None),
+    ("POST", "/data/definitions/{definition_id}/resolve"): ("resolve_definition", d.ManifestHead, None),
+    ("GET", "/data/manifests/{manifest_id}"): ("get_manifest", d.Manifest, None),
+    ("GET", "/data/manifests/{manifest_id}/files/{index}"): ("get_manifest_file", BYTES, None),
+    ("GET", "/data/manifests/{manifest_id}/bytes"): ("get_manifest_bytes", BYTES, None),
+    ("GET", "/keyvault"): ("list_secrets", d.SecretNames, None),
+    ("PUT", "/keyvault/{name}"): ("set_secret", a.Empty, d.SecretValue),
+    ("GET", "/keyvault/{name}"): ("get_secret", d.SecretValue, None),
+    ("DELETE", "/keyvault/{name}"): ("delete_secret", a.Empty, None),
+    ("GET", "/runs/{run_id}/data"): ("get_run_data", listing("data", d.RunData), None),
+    ("POST", _AGENT + "outputs/{name}"): ("put_agent_output", d.PackStored, BYTES),
+    ("PUT", _AGENT + "outputs/{name}/files/{path}"): ("put_agent_output_file", d.PackStored, BYTES),
+    ("POST", "/past/experiments"): ("add_past_experiment", a.Anything, p.PastExperiment),
+    ("POST", "/past/runs"): ("add_past_run", a.Anything, p.PastRun),
+    ("POST", "/past/runs/{run_id}/values"): ("add_past_values", a.Anything, p.PastValues),
+    ("POST", "/past/logged-models"): ("add_past_logged_model", a.Anything, p.PastLoggedModel),
+    ("POST", "/past/models"): ("add_past_model", a.Anything, p.PastModel),
     ("POST", "/gc"): ("collect_garbage", a.Anything, None),
     ("GET", "/environments"): ("list_environments", listing("environments", a.Environment), None),
-    ("POST", "/environments"): ("register_environment", a.Environment, OBJECT),
-    ("POST", "/environments/builds"): ("start_build", a.Build, OBJECT),
+    ("POST", "/environments"): ("register_environment", a.Environment, b.NewEnvironment),
+    ("POST", "/environments/builds"): ("start_build", a.Build, b.NewBuild),
     ("GET", "/environments/builds/{build_id}"): ("get_build", a.Build, None),
     ("GET", "/environments/builds/{build_id}/log"): ("read_build_log", BYTES, None),
     ("GET", "/environments/builds/{build_id}/events"): ("follow_build", EVENTS, None),
-    ("POST", "/environments/prepared"): ("find_prepared", a.IsPrepared, OBJECT),
+    ("POST", "/environments/prepared"): ("find_prepared", a.IsPrepared, b.WantedEnvironment),
     ("POST", "/environments/specifications"): ("read_specification", a.Specification, None),
     ("GET", "/environments/{name}"): ("get_environment", a.Environment, None),
     ("POST", "/environments/{name}/labels"): ("label_environment", a.Environment, None),
@@ -103,6 +142,7 @@ OPERATIONS: dict[tuple[str, str], tuple[str, _Answer, Optional[str]]] = {
     ("POST", "/built-environments/prune"): ("prune_built_environments", a.Pruned, None),
     ("POST", "/session"): ("open_session", a.Session, None),
     ("POST", "/session/token"): ("log_in_for_token", a.SessionToken, None),
+    ("POST", "/session/code"): ("make_entry_code", a.EntryCode, None),
     ("DELETE", "/session"): ("close_session", a.Empty, None),
     ("GET", "/me"): ("get_me", a.Me, None),
     ("PUT", "/me/password"): ("change_my_password", a.User, None),
@@ -122,29 +162,32 @@ OPERATIONS: dict[tuple[str, str], tuple[str, _Answer, Optional[str]]] = {
     ("POST", "/webhooks/{webhook_id}/ping"): ("ping_webhook", a.Delivery, None),
     ("GET", "/webhooks/{webhook_id}/deliveries"): ("list_deliveries", listing("deliveries", a.Delivery), None),
     ("POST", "/webhooks/{webhook_id}/deliveries/{delivery}/again"): ("send_delivery_again", a.Delivery, None),
-    ("POST", _AGENT + "hello"): ("agent_hello", a.AgentHello, OBJECT),
-    ("POST", _AGENT + "running"): ("agent_running", a.Empty, OBJECT),
-    ("POST", _AGENT + "rendezvous"): ("agent_open_rendezvous", a.Empty, OBJECT),
+    ("POST", _AGENT + "hello"): ("agent_hello", a.AgentHello, b.AgentIs),
+    ("POST", _AGENT + "running"): ("agent_running", a.Empty, b.StartedRanks),
+    ("POST", _AGENT + "rendezvous"): ("agent_open_rendezvous", a.Empty, b.MeetingPlace),
     ("GET", _AGENT + "rendezvous"): ("agent_rendezvous", a.Rendezvous, None),
-    ("POST", _AGENT + "beat"): ("agent_beat", a.Beat, OBJECT),
-    ("POST", _AGENT + "journal"): ("agent_journal", a.Acknowledged, OBJECT),
+    ("POST", _AGENT + "beat"): ("agent_beat", a.Beat, b.Beaten),
+    ("POST", _AGENT + "journal"): ("agent_journal", a.Acknowledged, b.JournalPart),
     ("POST", _AGENT + "log"): ("agent_log", a.Acknowledged, BYTES),
     ("GET", _AGENT + "commands"): ("agent_commands", listing("commands", a.Command), None),
-    ("POST", _AGENT + "outcome"): ("agent_outcome", a.Empty, OBJECT),
-    ("POST", _AGENT + "finished"): ("agent_finished", a.Empty, OBJECT),
+    ("POST", _AGENT + "outcome"): ("agent_outcome", a.Empty, b.NodeOutcome),
+    ("POST", _AGENT + "finished"): ("agent_finished", a.Empty, b.Warned),
     ("GET", _AGENT + "job"): ("agent_job", a.Anything, None),
     ("GET", _AGENT + "checkpoints"): ("list_checkpoints", listing("files", a.Checkpoint), None),
     ("GET", _AGENT + "checkpoints/{name}"): ("get_checkpoint", BYTES, None),
     ("PUT", _AGENT + "checkpoints/{name}"): ("put_checkpoint", a.Size, BYTES),
     ("DELETE", _AGENT + "checkpoints/{name}"): ("delete_checkpoint", a.Empty, None),
+    **VIEWS,
 }
 
 
 def build_openapi(app: FastAPI) -> dict[str, Any]:
     """The whole document."""
     document = get_openapi(title="Rookery", version=__version__, routes=app.routes)
-    models = {answer for _, answer, _ in OPERATIONS.values() if isinstance(answer, type)} | {a.ErrorAnswer}
+    used = [kind for _, answer, body in OPERATIONS.values() for kind in (answer, body)]
+    models = {kind for kind in used if isinstance(kind, type)} | {a.ErrorAnswer}
     ordered = sorted(models, key=lambda model: model.__name__)
+    # Bodies in the same mode as answers: a type that is in both then has one name.
     refs, schemas = models_json_schema(
         [(model, "serialization") for model in ordered], ref_template="#/components/schemas/{model}"
     )
@@ -178,10 +221,7 @@ def _complete(operation: dict[str, Any], key: tuple[str, str], refs: Any) -> Non
     if body == OBJECT:
         operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}}
     elif body is not None:
-        operation["requestBody"] = {
-            "required": True,
-            "content": {body: {"schema": {"type": "string", "format": "binary"}}},
-        }
+        operation["requestBody"] = {"required": True, **_content(body, refs)}
 
 
 def _is_open(key: tuple[str, str]) -> bool:

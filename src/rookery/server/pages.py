@@ -1,4 +1,4 @@
-"""Pages that the server makes itself: the login, and a start page until the studio is there. No script, nothing from elsewhere."""
+"""Pages that the server makes itself: the login, and one for where the studio is not built. No script, nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import html
 
 from starlette.responses import HTMLResponse
 
-__all__ = ["login_page", "start_page"]
+__all__ = ["login_page", "unbuilt_page"]
 
 _HEADERS = {
     "Cache-Control": "no-store",
@@ -16,9 +16,9 @@ _HEADERS = {
     "Referrer-Policy": "same-origin",
 }
 _STYLE = """
-:root { color-scheme: light dark; --ground: #f6f4ef; --card: #ffffff; --ink: #22262b; --soft: #5d656e; --line: #d9d5cb;
+:root { color-scheme: light dark; --ground: #f6f4ef; --card: #ffffff; --ink: #22262b; --soft: #5d656e; --line: #d9d5cb; --field: #868b91;
   --accent: #0f6b5c; --on-accent: #ffffff; --bad: #a4262c; --bad-ground: #fdf0ef; }
-@media (prefers-color-scheme: dark) { :root { --ground: #15181b; --card: #1e2226; --ink: #e8eaec; --soft: #9aa3ac; --line: #363c42;
+@media (prefers-color-scheme: dark) { :root { --ground: #15181b; --card: #1e2226; --ink: #e8eaec; --soft: #9aa3ac; --line: #363c42; --field: #757e87;
   --accent: #4fc3ac; --on-accent: #0c1a17; --bad: #ff9c94; --bad-ground: #3a2122; } }
 * { box-sizing: border-box; }
 body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1.5rem; background: var(--ground); color: var(--ink);
@@ -29,12 +29,13 @@ svg { display: block; width: 44px; height: 44px; color: var(--accent); }
 h1 { font-size: 1.35rem; line-height: 1.25; margin: .9rem 0 .15rem; letter-spacing: -.01em; }
 p { margin: 0 0 1.25rem; color: var(--soft); overflow-wrap: anywhere; }
 label { display: block; font-size: .875rem; font-weight: 600; margin: 0 0 .3rem; }
-input { width: 100%; font: inherit; color: inherit; background: transparent; border: 1px solid var(--line); border-radius: 8px;
+input { width: 100%; font: inherit; color: inherit; background: transparent; border: 1px solid var(--field); border-radius: 8px;
   padding: .55rem .7rem; margin: 0 0 1rem; }
 button { width: 100%; font: inherit; font-weight: 600; color: var(--on-accent); background: var(--accent); border: 0; border-radius: 8px;
   padding: .65rem; cursor: pointer; }
 button:hover { filter: brightness(1.07); }
-input:focus-visible, button:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+input:focus-visible { outline: 2px solid var(--accent); outline-offset: -1px; border-color: var(--accent); }
+button:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 .bad { color: var(--bad); background: var(--bad-ground); border-radius: 8px; padding: .6rem .75rem; margin: 0 0 1rem; }
 code { font: .875em ui-monospace, SFMono-Regular, Menlo, monospace; }
 """
@@ -47,18 +48,20 @@ _MARK = (
 
 
 def login_page(
-    prefix: str, workspace: str, has_users: bool, problem: str = "", name: str = "", status: int = 200
+    prefix: str, workspace: str, has_users: bool, problem: str = "", name: str = "", status: int = 200, to: str = "/"
 ) -> HTMLResponse:
     """The form; `problem` is said above it, and read out by screen readers at once."""
     said = f'<p class="bad" role="alert">{html.escape(problem)}</p>' if problem else ""
     hint = (
         ""
         if has_users
-        else "<p>There are no users yet. On the server: <code>rookery user add NAME --role owner</code></p>"
+        else "<p>On the machine of this workspace <code>rookery studio</code> opens it, logged in. "
+        "There are no users yet: <code>rookery user add NAME --role owner</code></p>"
     )
     first, second = ("", " autofocus") if problem and name else (" autofocus", "")
     body = f"""{_MARK}<h1>Log in to Rookery</h1><p>{html.escape(workspace)}</p>{hint}{said}
 <form method="post" action="{html.escape(prefix)}/login">
+<input type="hidden" name="to" value="{html.escape(to)}">
 <label for="name">Name</label>
 <input id="name" name="name" value="{html.escape(name[:64])}" autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="64" required{first}>
 <label for="password">Password</label>
@@ -68,9 +71,12 @@ def login_page(
     return _page("Log in", body, status)
 
 
-def start_page(prefix: str, workspace: str, who: str, role: str) -> HTMLResponse:
-    """Says who is logged in."""
-    body = f"""{_MARK}<h1>{html.escape(workspace)}</h1><p>Logged in as <strong>{html.escape(who)}</strong> ({html.escape(role)}).</p>
+def unbuilt_page(prefix: str, workspace: str) -> HTMLResponse:
+    """Where the package was installed without the studio."""
+    body = f"""{_MARK}<h1>{html.escape(workspace)}</h1>
+<p>The keeper works, but this copy of Rookery came without the studio. In a checkout <code>make studio</code> builds it;
+a wheel from <code>pip wheel .</code> without <code>SKIP_UI=1</code> has it. Then reload this page.</p>
+<p>Meanwhile: <code>rookery ps</code>, <code>rookery logs</code>, <code>rookery show</code>.</p>
 <form method="post" action="{html.escape(prefix)}/logout"><button type="submit">Log out</button></form>"""
     return _page(workspace, body, 200)
 

@@ -4,7 +4,7 @@ typing errors.
 
 from __future__ import annotations
 
-from typing import Any, Optional, Union
+from typing import Any, Literal, Optional, Union
 
 from pydantic import BaseModel, ConfigDict
 
@@ -150,3 +150,4 @@ class ModelChange(Given):
     resource: Any = None
     sample_input: Any = None
     sample_output: Any = None
+    stage: Optional[Literal["None", "Staging", "Production", "Archived"]] = None

@@ -14,11 +14,13 @@ from fastapi import Depends, Request
 from rookery.engine.builds import Builds
 from rookery.record import Record
 from rookery.server.metrics import RequestNumbers
+from rookery.server.replies import Replies
 from rookery.server.tries import Tries
 from rookery.spec.paths import WorkspacePaths
 
 if TYPE_CHECKING:
     from rookery.server.agents import AgentsListener
+    from rookery.server.entry import EntryCodes
     from rookery.server.spool import Spool
     from rookery.server.webhook_sender import WebhookSender
 
@@ -58,6 +60,8 @@ class Services:
     logs_requests: bool = False
     requests: RequestNumbers = field(default_factory=RequestNumbers)
     tries: Tries = field(default_factory=Tries)
+    replies: Replies = field(init=False)
+    entry: EntryCodes = field(init=False)
     builds: Builds = field(init=False)
     agents: AgentsListener = field(init=False)
     spool: Spool = field(init=False)
@@ -65,13 +69,24 @@ class Services:
 
     def __post_init__(self) -> None:
         from rookery.server.agents import AgentsListener
+        from rookery.server.entry import EntryCodes
         from rookery.server.spool import Spool
         from rookery.server.webhook_sender import WebhookSender
 
+        self.entry = EntryCodes()
+        self.replies = Replies(self.record.intake)
         self.builds = Builds(self.record)
         self.agents = AgentsListener(self)
         self.spool = Spool(self)
         self.webhooks = WebhookSender(self.record, self.identity)
+
+    def own_url(self) -> Optional[str]:
+        """Where a browser on this machine finds the studio; None before anything listens."""
+        host, port = self.endpoint.get("host"), self.endpoint.get("port")
+        if port is None:
+            return None
+        host = "127.0.0.1" if host in (None, "", "0.0.0.0") else "[::1]" if host == "::" else host
+        return f"{'https' if self.endpoint.get('tls') else 'http'}://{host if ':' not in host or host[0] == '[' else f'[{host}]'}:{port}{self.prefix}"
 
     def leave(self) -> None:
         """Ends every open stream and long poll. To be called in the event loop."""

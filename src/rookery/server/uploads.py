@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Optional
+from collections.abc import Callable
+from typing import IO, Annotated, Any, Optional
 
 from fastapi import Depends, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ValidationError
 from starlette.concurrency import run_in_threadpool
 
+from rookery.data.packs import PackWriter
 from rookery.errors import UserError
 from rookery.record.content import Content, ContentWriter, check_sha256
 from rookery.record.partials import Partials, PartialWriter
 
-__all__ = ["Body", "parse_object", "receive_content", "receive_pack", "receive_part"]
+__all__ = [
+    "Body",
+    "parse_object",
+    "receive_content",
+    "receive_into",
+    "receive_pack",
+    "receive_part",
+    "receive_to_file",
+]
 
 PIECE = 1024 * 1024
 ENTER_FILES = 2000
@@ -38,6 +50,16 @@ def parse_object(body: bytes, *required: str) -> dict[str, Any]:
     missing = [name for name in required if name not in data]
     if missing:
         raise UserError(f"The body lacks {', '.join(missing)}.")
+    return data
+
+
+def parse_as(model: type[BaseModel], body: bytes) -> dict[str, Any]:
+    """A JSON object of this form, as it was given, or the same refusal that FastAPI's own bodies get."""
+    data = parse_object(body)
+    try:
+        model.model_validate(data)
+    except ValidationError as error:
+        raise RequestValidationError(error.errors(include_url=False, include_input=False)) from None
     return data
 
 
@@ -87,6 +109,38 @@ async def receive_pack(request: Request, content: Content) -> int:
         return await run_in_threadpool(unpacker.finish, bytes(buffer))
     finally:
         await run_in_threadpool(unpacker.close)
+
+
+async def receive_into(request: Request, begin: Callable[[], PackWriter]) -> dict[str, int]:
+    """Streams a pack of data to a datastore (`data.packs`); `begin` opens it in a thread."""
+    writer = await run_in_threadpool(begin)
+    try:
+        buffer = bytearray()
+        async for piece in request.stream():
+            buffer += piece
+            if len(buffer) >= PIECE:
+                await run_in_threadpool(writer.feed, bytes(buffer))
+                buffer.clear()
+        return await run_in_threadpool(writer.finish, bytes(buffer))
+    finally:
+        await run_in_threadpool(writer.close)
+
+
+async def receive_to_file(request: Request, file: IO[bytes], limit: int) -> int:
+    """Streams the body into a file of ours; how many bytes came."""
+    size = 0
+    buffer = bytearray()
+    async for piece in request.stream():
+        buffer += piece
+        size += len(piece)
+        if size > limit:
+            raise UserError(f"The body has more than {limit} bytes. It is refused.")
+        if len(buffer) >= PIECE:
+            await run_in_threadpool(file.write, bytes(buffer))
+            buffer.clear()
+    await run_in_threadpool(file.write, bytes(buffer))
+    file.seek(0)
+    return size
 
 
 def _finish(writer: ContentWriter, rest: bytes, expected: Optional[str]) -> tuple[str, int]:

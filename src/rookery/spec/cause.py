@@ -18,6 +18,7 @@ class CauseKind:
     TIME_LIMIT = "TimeLimit"
     ENVIRONMENT = "EnvironmentError"  # the environment could not be prepared
     INFEASIBLE = "Infeasible"  # the target can never run it
+    DATA = "DataError"  # an input could not be had, or an output not be kept
     STALLED = "Stalled"  # nothing moved for too long, or ranks waited for one that did not come
 
 

@@ -13,10 +13,12 @@ from rookery.spec.plain import from_plain, to_plain
 __all__ = [
     "EMBEDDED",
     "ENGINE_NAMES",
+    "KUBERNETES",
     "RAY",
     "SLURM",
     "SSH",
     "EngineOptions",
+    "KubernetesOptions",
     "RayOptions",
     "SlurmOptions",
     "SshOptions",
@@ -24,8 +26,8 @@ __all__ = [
     "read_options",
 ]
 
-EMBEDDED, RAY, SLURM, SSH = "embedded", "ray", "slurm", "ssh"
-ENGINE_NAMES = (EMBEDDED, RAY, SLURM, SSH)
+EMBEDDED, RAY, SLURM, SSH, KUBERNETES = "embedded", "ray", "slurm", "ssh", "kubernetes"
+ENGINE_NAMES = (EMBEDDED, RAY, SLURM, SSH, KUBERNETES)
 
 
 @dataclass(frozen=True)
@@ -90,8 +92,24 @@ class SshOptions:
     extra: tuple[str, ...] = ()  # options of ssh(1) for which there is no field, as they are: -oProxyJump=gate
 
 
-EngineOptions = Union[RayOptions, SlurmOptions, SshOptions]
-_CLASSES: dict[str, type] = {RAY: RayOptions, SLURM: SlurmOptions, SSH: SshOptions}
+@dataclass(frozen=True)
+class KubernetesOptions:
+    """A cluster of Kubernetes that is given its manifests by somebody else (`kubectl apply`): nothing here talks to it."""
+
+    image: str = ""  # of the pods; empty: the base image of the run's environment
+    namespace: str = ""
+    cpus: str = ""  # of a pod, as Kubernetes writes them: 4, 500m
+    memory: str = ""  # 16Gi
+    gpus: int = 0
+    gpu_resource: str = "nvidia.com/gpu"
+    shared_memory: str = ""  # of /dev/shm, which loaders of data use: 8Gi
+    service_account: str = ""
+    queue: str = ""  # Kueue's local queue
+    lost_after_s: int = 300  # a pod that was there and is not heard of for so long counts as lost; 0: never
+
+
+EngineOptions = Union[RayOptions, SlurmOptions, SshOptions, KubernetesOptions]
+_CLASSES: dict[str, type] = {RAY: RayOptions, SLURM: SlurmOptions, SSH: SshOptions, KUBERNETES: KubernetesOptions}
 _STRATEGIES = ("strict_spread", "spread", "pack")
 _TIME = re.compile(r"\d+|\d+:\d{1,2}(:\d{1,2})?|\d+-\d{1,2}(:\d{1,2}){0,2}|UNLIMITED|INFINITE", re.IGNORECASE)
 _MEMORY = re.compile(r"\d+[KMGT]?", re.IGNORECASE)
@@ -264,6 +282,15 @@ def _check_ssh(options: SshOptions) -> None:
             raise ComputeError(f"extra: {option!r} is no option of ssh. Give each as one entry: -oProxyJump=gate.")
 
 
+def _check_kubernetes(options: KubernetesOptions) -> None:
+    for name in ("gpus", "lost_after_s"):
+        if getattr(options, name) < 0:
+            raise ComputeError(f"{name}={getattr(options, name)} must be 0 or more.")
+    for name in ("image", "namespace", "cpus", "memory", "gpu_resource", "shared_memory", "service_account", "queue"):
+        if re.search(r"[\s\x00]", getattr(options, name)):
+            raise ComputeError(f"{name}={getattr(options, name)!r} must not hold spaces.")
+
+
 def _need_host_and_port(name: str, value: str, port: int) -> None:
     if not value:
         raise ComputeError(f"{name} is missing. Give HOST:PORT of the cluster's head, usually HOST:{port}.")
@@ -277,4 +304,4 @@ def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
         raise ComputeError(f"{name}={value!r} does not exist. Known: {', '.join(allowed)}.")
 
 
-_CHECKS: dict[str, Any] = {RAY: _check_ray, SLURM: _check_slurm, SSH: _check_ssh}
+_CHECKS: dict[str, Any] = {RAY: _check_ray, SLURM: _check_slurm, SSH: _check_ssh, KUBERNETES: _check_kubernetes}

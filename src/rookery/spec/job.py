@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Optional
 
 from rookery.spec.container import ContainerSpec
+from rookery.spec.data import InputJob, OutputJob
 from rookery.spec.launch import LaunchJob
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "NODE_PATH",
     "NODE_PYTHON",
     "NODE_RUNTIME",
+    "NODE_TRACKING",
     "Job",
     "KeeperAddress",
     "RankJob",
@@ -27,6 +29,7 @@ NODE_RUNTIME = "@ROOKERY_RUNTIME@"  # a short private folder for sockets there. 
 NODE_PATH = "@ROOKERY_PATH@"  # the PATH that the engine's program has there. Replaced by the boot program
 NODE_PYTHON = "@ROOKERY_PYTHON@"  # the interpreter of the environment that is built there. Replaced by the agent
 NODE_BIN = "@ROOKERY_BIN@"  # the folder of that interpreter's programs. Replaced by the agent
+NODE_TRACKING = "@ROOKERY_TRACKING@"  # where MLflow's calls of ranks are taken. Replaced by the agent
 
 
 @dataclass(frozen=True)
@@ -93,4 +96,8 @@ class Job:
     thread_share: int = (
         0  # where no cores are given: so many processes share the node's; sets OMP_NUM_THREADS and its like
     )
+    inputs: tuple[InputJob, ...] = ()  # data to be there before ranks start (docs/inside/data.md)
+    data_outputs: tuple[OutputJob, ...] = ()  # data to be brought back when they have completed
+    data_cache: str = ""  # where trees and contents of inputs are kept on this machine
+    data_cache_bytes: int = 0
     extra: dict[str, Any] = field(default_factory=dict)

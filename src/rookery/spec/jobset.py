@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from typing import Any
 
 from rookery.errors import RunConfigError
+from rookery.spec.engine_options import KubernetesOptions
 from rookery.spec.run import RunSpec
 
-__all__ = ["KUBERNETES_NAMES", "KubernetesOptions", "make_manifests", "read_kubernetes_options"]
+__all__ = ["KUBERNETES_NAMES", "check_exportable", "make_manifests"]
 
 KUBERNETES_NAMES = ("k8s", "kubernetes")  # what `--compute` calls it
 API = "jobset.x-k8s.io/v1alpha2"
@@ -31,46 +31,8 @@ BOOT_LATER = (
 )
 
 
-@dataclass(frozen=True)
-class KubernetesOptions:
-    """What a manifest needs besides the run."""
-
-    keeper_url: str = ""  # where pods reach the keeper's listener for agents
-    image: str = ""  # empty: the base image of the run's environment
-    namespace: str = ""
-    python: str = "python3"  # of the image; 3.9 or newer
-    cpus: str = ""  # as Kubernetes writes them: 4, 500m
-    memory: str = ""  # 16Gi
-    gpus: int = 0
-    gpu_resource: str = "nvidia.com/gpu"
-    shared_memory: str = ""  # of /dev/shm, which loaders of data use: 8Gi
-    service_account: str = ""
-    queue: str = ""  # Kueue's local queue
-
-
-def read_kubernetes_options(pairs: Mapping[str, str]) -> KubernetesOptions:
-    """From KEY=VALUE texts.
-
-    Raises:
-        RunConfigError: names the option that does not exist or is wrong.
-    """
-    known = {field.name for field in fields(KubernetesOptions)}
-    for name in pairs:
-        if name not in known:
-            raise RunConfigError(f"Kubernetes has no option {name!r}. Known: {', '.join(sorted(known))}.")
-    values: dict[str, Any] = dict(pairs)
-    if "gpus" in values:
-        if not str(values["gpus"]).isdigit():
-            raise RunConfigError(f"gpus={values['gpus']!r} is no number of GPUs per node.")
-        values["gpus"] = int(values["gpus"])
-    return KubernetesOptions(**values)
-
-
-def make_manifests(run: RunSpec, options: KubernetesOptions, boot: str = "") -> list[dict[str, Any]]:
-    """The Secret and the JobSet, in the order to apply them.
-
-    Args:
-        boot: the boot program of the run's gang; without one the Secret holds a note instead, and nothing can run.
+def check_exportable(run: RunSpec, options: KubernetesOptions, keeper_url: str) -> str:
+    """The image of its pods.
 
     Raises:
         RunConfigError: something is missing that pods need.
@@ -81,13 +43,39 @@ def make_manifests(run: RunSpec, options: KubernetesOptions, boot: str = "") -> 
             "Pods need an image: give image=…, or a base image in the environment's docker section. It must hold Python 3.9 "
             "or newer and what the script imports."
         )
-    if not re.match(r"https?://[^/\s]+", options.keeper_url):
+    if not re.match(r"https?://[^/\s]+", keeper_url):
         raise RunConfigError(
-            f"keeper_url={options.keeper_url!r}: pods need the address at which they reach the keeper. Give "
-            "keeper_url=http://HOST:PORT."
+            f"keeper_url={keeper_url!r}: pods need the address at which they reach the keeper. Give "
+            "keeper_url=http://HOST:PORT; without a port it is the one that the keeper listens at for agents."
         )
-    name = _name_of(run.run_id)
-    text = boot or BOOT_LATER.format(run=run.run_id, url=options.keeper_url)
+    return image
+
+
+def make_manifests(
+    run: RunSpec,
+    options: KubernetesOptions,
+    keeper_url: str,
+    python: str = "python3",
+    boot: str = "",
+    attempt: int = 1,
+    node_count: int = 0,
+) -> list[dict[str, Any]]:
+    """The Secret and the JobSet, in the order to apply them.
+
+    Args:
+        keeper_url: where pods reach the keeper's listener for agents.
+        python: of the image; 3.9 or newer.
+        boot: the boot program of the run's gang; without one the Secret holds a note instead, and nothing can run.
+        attempt: each has objects of its own.
+        node_count: of this attempt; 0: the run's.
+
+    Raises:
+        RunConfigError: something is missing that pods need.
+    """
+    image = check_exportable(run, options, keeper_url)
+    name = _name_of(run.run_id, attempt)
+    count = node_count or run.node_count
+    text = boot or BOOT_LATER.format(run=run.run_id, url=keeper_url)
     labels = {"app.kubernetes.io/name": "rookery", "app.kubernetes.io/instance": name}
     secret = {
         "apiVersion": "v1",
@@ -99,13 +87,17 @@ def make_manifests(run: RunSpec, options: KubernetesOptions, boot: str = "") -> 
     if options.queue:
         labels = {**labels, "kueue.x-k8s.io/queue-name": options.queue}
     metadata = _metadata(name, options, labels)
-    metadata["annotations"] = {"rookery/run-id": run.run_id, "rookery/keeper-url": options.keeper_url}
+    metadata["annotations"] = {
+        "rookery/run-id": run.run_id,
+        "rookery/attempt": str(attempt),
+        "rookery/keeper-url": keeper_url,
+    }
     job = {
-        "parallelism": run.node_count,
-        "completions": run.node_count,
+        "parallelism": count,
+        "completions": count,
         "completionMode": "Indexed",
         "backoffLimit": 0,  # the keeper decides whether a run is tried again
-        "template": {"metadata": {"labels": dict(labels)}, "spec": _pod(name, image, options)},
+        "template": {"metadata": {"labels": dict(labels)}, "spec": _pod(name, image, python, options)},
     }
     jobset = {
         "apiVersion": API,
@@ -121,7 +113,7 @@ def make_manifests(run: RunSpec, options: KubernetesOptions, boot: str = "") -> 
     return [secret, jobset]
 
 
-def _pod(name: str, image: str, options: KubernetesOptions) -> dict[str, Any]:
+def _pod(name: str, image: str, python: str, options: KubernetesOptions) -> dict[str, Any]:
     limits: dict[str, str] = {}
     if options.cpus:
         limits["cpu"] = options.cpus
@@ -145,7 +137,7 @@ def _pod(name: str, image: str, options: KubernetesOptions) -> dict[str, Any]:
         "name": "agent",
         "image": image,
         # exec: the shell becomes Python, and Python the agent, so that its exit code is the pod's.
-        "command": ["/bin/sh", "-c", 'exec "$0" -I - < "$1"', options.python, f"{BOOT}/boot.py"],
+        "command": ["/bin/sh", "-c", 'exec "$0" -I - < "$1"', python, f"{BOOT}/boot.py"],
         "env": _variables(name, options),
         "volumeMounts": mounts,
     }
@@ -188,7 +180,10 @@ def _image_of(run: RunSpec) -> str:
     return str(docker.get("baseImage") or "")
 
 
-def _name_of(run_id: str) -> str:
+def _name_of(run_id: str, attempt: int) -> str:
     """A run's id as Kubernetes allows names: the end is kept, because that is what tells runs apart."""
-    plain = re.sub(r"[^a-z0-9]+", "-", run_id.lower()).strip("-")[-MAX_NAME:].strip("-")
+    plain = re.sub(r"[^a-z0-9]+", "-", run_id.lower()).strip("-")
+    if attempt > 1:
+        plain += f"-{attempt}"
+    plain = plain[-MAX_NAME:].strip("-")
     return plain if plain[:1].isalpha() else f"r-{plain}"[: MAX_NAME + 2].strip("-")

@@ -119,6 +119,30 @@ class WorkspacePaths:
         """The owner's bearer token for TCP (mode 600)."""
         return os.path.join(self.keeper, "token")
 
+    @property
+    def data(self) -> str:
+        """What belongs to data sets on the keeper's machine: the memory of hashes, uploads under way, the cache of trees."""
+        return os.path.join(self.root, "data")
+
+    @property
+    def data_hashes(self) -> str:
+        """SHA-256 of files on folders, remembered by what stat says of them."""
+        return os.path.join(self.data, "hashes.db")
+
+    @property
+    def data_uploads(self) -> str:
+        """Uploads from a browser, until they become a data set: data/uploads/<id>/."""
+        return os.path.join(self.data, "uploads")
+
+    @property
+    def data_cache(self) -> str:
+        """Trees of manifests and fetched contents, for runs on this machine."""
+        return os.path.join(self.data, "cache")
+
+    def datastore(self, name: str) -> str:
+        """The folder of one of the two datastores that every workspace has."""
+        return os.path.join(self.root, "datastores", name)
+
     def engine_state(self, target: str) -> str:
         """What the engine of a compute target must find again after a restart (mode 700)."""
         return os.path.join(self.keeper, "engines", target)

@@ -8,14 +8,17 @@ __all__ = ["is_repeatable"]
 
 # POSTs whose repetition has the same effect as the first: a run is known by its run_id, content and snapshots
 # by their hash, to cancel twice is to cancel once, a second token or link of an artifact harms nobody, the same
-# environment is the same version and joins the same build, what comes from elsewhere says what must be there before
+# environment is the same version and joins the same build, a definition of data is the same, a file of a pack is there
+# already or is written anew, what comes from elsewhere says what must be there before
 # it. An agent's own are told with offsets, or say what is. What appends (records), what numbers (models) and what is
 # refused the second time (status) is not here.
 _REPEATABLE_POSTS = re.compile(
     r"/(runs|snapshots|tokens|content/missing|content/pack|runs/[^/]+/cancel|runs/[^/]+/artifacts|keeper/stop"
     r"|environments|environments/builds|environments/prepared|environments/[^/]+/labels"
     r"|past/[^/]+|past/runs/[^/]+/values"
-    r"|agent/[^/]+/\d+/\d+/[a-z]+)\Z"
+    r"|search/runs|search/series|compare"
+    r"|data/definitions|data/definitions/[^/]+/resolve|datastores/[^/]+/(pack|default)"
+    r"|agent/[^/]+/\d+/\d+/([a-z]+|outputs/[^/]+))\Z"
 )
 
 

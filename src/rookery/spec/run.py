@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Optional
 
 from rookery.errors import RunConfigError
+from rookery.spec.data import DataInput, DataOutput, check_inputs, check_outputs
 from rookery.spec.names import check_experiment_name, check_run_id
 
 __all__ = ["MASK", "EnvironmentSpec", "RunKind", "RunSpec", "WatchedProcess", "check_run_spec"]
@@ -42,11 +43,15 @@ class EnvironmentSpec:
 
 @dataclass(frozen=True)
 class WatchedProcess:
-    """The user's own process, for interactive runs. `start_ticks` (field 22 of /proc/<pid>/stat) tells a reused pid apart."""
+    """The user's own process, for interactive runs. `start_ticks` (field 22 of /proc/<pid>/stat) tells a reused pid apart.
+
+    `visits`: the keeper is a server elsewhere and cannot see the process; its client starts the agent, beside it.
+    """
 
     pid: int
     start_ticks: int
     host: str
+    visits: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,6 +87,8 @@ class RunSpec:
     properties: dict[str, str] = field(default_factory=dict)
     retries_lost_node: Optional[int] = None  # None: what the target gives (low priority 3, else 0)
     retries_user_error: int = 0
+    inputs: tuple[DataInput, ...] = ()
+    outputs: tuple[DataOutput, ...] = ()
 
 
 def check_run_spec(spec: RunSpec) -> RunSpec:
@@ -120,4 +127,6 @@ def check_run_spec(spec: RunSpec) -> RunSpec:
         raise RunConfigError(f"max_run_duration_seconds={spec.max_duration_s} must be positive, or None for no limit.")
     if spec.cancel_grace_s is not None and spec.cancel_grace_s < 0:
         raise RunConfigError(f"cancel_grace_s={spec.cancel_grace_s} must not be negative.")
+    check_inputs(spec.inputs)
+    check_outputs(spec.outputs, [each.name for each in spec.inputs])
     return spec

@@ -97,8 +97,16 @@ class FakeController:
 
     def agent_job(self, run_id: str, attempt: int, node: int) -> str:
         self._current(run_id, attempt)
-        with open(self.record.paths.attempt(run_id, attempt).node(node).job, encoding="utf-8") as f:
-            return f.read()
+        try:
+            with open(self.record.paths.attempt(run_id, attempt).node(node).job, encoding="utf-8") as f:
+                return f.read()
+        except OSError as error:
+            raise ConflictError(f"Attempt {attempt}, node {node} of run '{run_id}' has no job.") from error
+
+    def manifests(self, run_id: str) -> dict[str, Any]:
+        raise ConflictError(
+            f"Run '{run_id}' is {self.record.runs.get(run_id)['status']}: nothing can be started for it."
+        )
 
     def commands(self, run_id: str, attempt: int, node: int, after: int) -> list[dict[str, Any]]:
         self._current(run_id, attempt)
@@ -163,5 +171,5 @@ class FakeController:
 def _compute(target: dict[str, Any], kind: str) -> dict[str, Any]:
     return {
         **target, "kind": kind, "provisioning_state": "Succeeded", "allocation_state": "Steady", "current_nodes": 0,
-        "target_nodes": 0, "node_states": dict.fromkeys(_STATES, 0), "warnings": [], "queued_runs": 0, "running_runs": 0,
+        "target_nodes": 0, "max_nodes": target["spec"].get("max_nodes", 1), "problem": "", "node_states": dict.fromkeys(_STATES, 0), "warnings": [], "queued_runs": 0, "running_runs": 0,
     }  # fmt: skip

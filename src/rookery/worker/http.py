@@ -118,11 +118,35 @@ class HttpClient(object):
             data = source
         return self._answer(self._send("PUT", self._target(path, None), data, all_headers))
 
+    def send_rest(self, path, source, offset, total):
+        """PATCH the rest of a file of `total` bytes: `source.read` gives it, from `offset` on. Sent once: whoever calls asks
+        how much has arrived before the next try."""
+        headers = dict(self._headers)
+        headers["Content-Type"] = "application/octet-stream"
+        headers["Content-Length"] = str(total - offset)
+        headers["Upload-Offset"], headers["Upload-Length"] = str(offset), str(total)
+        self.close()  # a connection that the other side has closed meanwhile would look like a lost part
+        try:
+            return self._answer(self._send("PATCH", self._target(path, None), source, headers))
+        except BaseException:
+            self.close()
+            raise
+
     def download(self, path, target, query=None):
         """GET raw bytes into the binary file `target`; returns how many."""
-        response = self._send("GET", self._target(path, query), None, dict(self._headers))
+        return self.download_rest(path, target, 0, query)
+
+    def download_rest(self, path, target, start, query=None):
+        """The same from byte `start` on, at the file's end, where the other side can do that; else it begins again."""
+        headers = dict(self._headers)
+        if start:
+            headers["Range"] = "bytes={}-".format(start)
+        response = self._send("GET", self._target(path, query), None, headers)
         if response.status >= 400:
             self._check(response, self._read(response))
+        if start and response.status != 206:
+            target.seek(0)
+            target.truncate()
         expected = response.getheader("Content-Length")
         total = 0
         while True:

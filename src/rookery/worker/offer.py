@@ -1,4 +1,4 @@
-"""Offers `rookery`, `azureml` and `horovod` to a process of a run, only where the name is not found
+"""Offers `rookery`, `rookery_vision`, `azureml` and `horovod` to a process of a run, only where the name is not found
 elsewhere.
 
 Stands alone (the payload's `first` folder holds a copy). Where part of Microsoft's family is installed it is
@@ -14,7 +14,7 @@ from _frozen_importlib_external import PathFinder
 
 __all__ = ["OfferFinder", "OursFirstFinder", "choose_azureml", "install"]
 
-NAMES = ("rookery", "azureml", "horovod")
+NAMES = ("rookery", "rookery_vision", "azureml", "horovod")
 SAID = "ROOKERY_AZUREML_SAID"
 
 

@@ -9,6 +9,7 @@ import sys
 from rookery.errors import UnsupportedError
 from rookery.worker.run_base import TYPES
 from rookery.worker.run_children import ChildrenPart
+from rookery.worker.run_data import InputDatasets, OutputDatasets
 from rookery.worker.run_metrics import MetricsPart
 from rookery.worker.run_record import RecordPart
 from rookery.worker.run_status import StatusPart
@@ -72,6 +73,16 @@ class Run(MetricsPart, RecordPart, StatusPart, ChildrenPart):
 
     def get_snapshot_id(self):
         return self._known("snapshot_id")
+
+    @property
+    def input_datasets(self):
+        """name → path of what the run was given; in mode direct the id of the data set."""
+        return InputDatasets()
+
+    @property
+    def output_datasets(self):
+        """name → folder that the run is to fill."""
+        return OutputDatasets()
 
     def __repr__(self):
         return "Run(Experiment: {},\nId: {},\nType: {},\nStatus: {})".format(

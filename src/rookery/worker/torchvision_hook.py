@@ -18,7 +18,7 @@ _kept = []  # type: ignore[var-annotated]  # a Library that is collected takes i
 
 def install():
     """Put the finder on sys.meta_path, once."""
-    if not any(isinstance(finder, TorchvisionFinder) for finder in sys.meta_path):
+    if not any(_is_ours(finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, TorchvisionFinder())
 
 
@@ -29,7 +29,7 @@ class TorchvisionFinder(object):
         if fullname != "torchvision":
             return None
         for finder in sys.meta_path:
-            if finder is self or not hasattr(finder, "find_spec"):
+            if _is_ours(finder) or not hasattr(finder, "find_spec"):
                 continue
             spec = finder.find_spec(fullname, path, target)
             if spec is not None:
@@ -37,6 +37,11 @@ class TorchvisionFinder(object):
                     spec.loader = _PreparingLoader(spec.loader)  # type: ignore[assignment]
                 return spec
         return None
+
+
+def _is_ours(finder):
+    """By name: in a run there are two copies of this module, the payload's and the package's."""
+    return type(finder).__name__ == TorchvisionFinder.__name__
 
 
 class _PreparingLoader(object):

@@ -27,9 +27,11 @@ def admit(services: Services, request: Request, route: Route) -> Principal:
     request.scope[PRINCIPAL] = principal
     if route.right == "write":  # tracking itself comes too often for the audit log
         request.scope[AUDITED] = f"{route.method} {route.path}"
-    if principal.may("contributor") or principal.kind == "track" or route.right == "read":
+    if principal.may("contributor") or route.right == "read":
         return principal
-    if principal.kind == "user":
+    if principal.kind == "track" and principal.role is None:
+        return principal  # the owner asked for it
+    if principal.role is not None:
         raise ForbiddenError(
             f"User '{principal}' is a {principal.role}; {request.method} {request.url.path[:200]} needs the role contributor."
         )

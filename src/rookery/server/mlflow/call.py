@@ -74,7 +74,7 @@ class Call:
     def items(self, name: str) -> list[dict[str, Any]]:
         """A list of objects, empty where it is not given."""
         found = self.args.get(name) or []
-        if not isinstance(found, list) or any(not isinstance(item, dict) for item in found):
+        if not isinstance(found, list) or (found and set(map(type, found)) != {dict}):
             raise invalid(f"Invalid value for parameter '{name}' supplied: it must be a list of objects.")
         return found
 

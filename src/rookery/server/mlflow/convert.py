@@ -69,8 +69,8 @@ def statuses_of(theirs: str) -> list[str]:
 def milliseconds(moment: Optional[str]) -> Optional[int]:
     if not moment:
         return None
-    parsed = datetime.strptime(moment, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=timezone.utc)
-    return round(parsed.timestamp() * 1000)
+    # Not strptime, which takes longer than all else that is done for a run of a page.
+    return round(datetime.fromisoformat(moment[:-1]).replace(tzinfo=timezone.utc).timestamp() * 1000)
 
 
 def number_out(value: Any) -> Any:

@@ -65,6 +65,10 @@ def translated(error: BaseException) -> MlflowError:
         if isinstance(error, kind):
             return MlflowError(code, str(error))
     if isinstance(error, ConflictError):
+        if error.details.get("deleted"):
+            return invalid(f"{error} It must be in the 'active' state. Current state is deleted.")
+        if "given" in error.details:
+            return _changed_param(error)
         return MlflowError(
             "RESOURCE_ALREADY_EXISTS" if error.details.get("exists") else "INVALID_PARAMETER_VALUE", str(error)
         )
@@ -74,6 +78,14 @@ def translated(error: BaseException) -> MlflowError:
     return MlflowError(
         "INTERNAL_ERROR",
         f"The keeper failed at this request ({type(error).__name__}). Its log, keeper/keeper.log, has the traceback.",
+    )
+
+
+def _changed_param(error: ConflictError) -> MlflowError:
+    key, old, new = (error.details[name] for name in ("key", "value", "given"))
+    return invalid(
+        f"Changing param values is not allowed. Param with key='{key}' was already logged with value='{old}'. "
+        f"Attempted logging new value '{new}'. {error}"
     )
 
 

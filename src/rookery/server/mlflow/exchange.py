@@ -11,9 +11,11 @@ from urllib.parse import parse_qs
 from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import Receive, Scope
 
+from rookery.record.external import Said
 from rookery.server.mlflow.access import admit
 from rookery.server.mlflow.call import Call
 from rookery.server.mlflow.errors import MlflowError, invalid, translated
@@ -24,6 +26,9 @@ __all__ = ["answer_request"]
 
 # What the client says it can read; bodies of files are never parsed.
 _RAW = ("artifacts:upload", "traces:take_spans")
+# These only look at what came, and have it stored by the intake. They need no thread of their own, as long as it is not much.
+_QUICK = ("logging:log_metric", "logging:log_batch", "logging:log_parameter", "logging:set_tag")
+_QUICK_BYTES = 256 * 1024
 
 
 async def answer_request(
@@ -43,15 +48,42 @@ async def answer_request(
         if inspect.iscoroutinefunction(handler):
             call = Call(services, principal, _query(scope) if route.handler in _RAW else {}, params, request)
             return _encoded(await handler(call))
-        body = b"" if scope["method"] in ("GET", "HEAD") else await request.body()
-        return await run_in_threadpool(_handle, handler, services, principal, scope, body, params, request)
-    except HTTPException:
-        raise  # the front's: too large a body
+        body = b"" if scope["method"] in ("GET", "HEAD") else await _body(receive)
+        if route.handler in _QUICK and len(body) <= _QUICK_BYTES:
+            args = {**_query(scope), **_parsed(body)}
+            call = Call(services, principal, args, params, request)
+            # Whether another run is one of its own family is known to the database only.
+            if principal.run_id is None or principal.run_id == (args.get("run_id") or args.get("run_uuid")):
+                result = handler(call)
+            else:
+                result = await run_in_threadpool(handler, call)
+        else:
+            result = await run_in_threadpool(_handle, handler, services, principal, scope, body, params, request)
+        if isinstance(result, Said):
+            problem = await services.replies.store(result)
+            if problem is not None:
+                raise problem
+            return _DONE
+        return _encoded(result)
+    except (HTTPException, ClientDisconnect):
+        raise  # the front's: too large a body, or nobody there any more
     except Exception as error:
         return failed(error)
 
 
-def failed(error: Exception) -> Response:
+async def _body(receive: Receive) -> bytes:
+    """All of it; the front limits it."""
+    pieces = []
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            raise ClientDisconnect
+        pieces.append(message.get("body", b""))
+        if not message.get("more_body", False):
+            return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+def failed(error: BaseException) -> Response:
     plain = translated(error)
     response = _json(plain.plain(), plain.status)
     if plain.status == 401:
@@ -67,10 +99,12 @@ def _handle(
     body: bytes,
     params: dict[str, str],
     request: Request,
-) -> Response:
+) -> Any:
+    """In a thread: the handler, and its answer as bytes, because a long one takes long to write."""
     try:
         args = {**_query(scope), **_parsed(body)}
-        return _encoded(handler(Call(services, principal, args, params, request)))
+        result = handler(Call(services, principal, args, params, request))
+        return result if isinstance(result, Said) else _encoded(result)
     except Exception as error:
         return failed(error)
 
@@ -83,8 +117,11 @@ def _json(content: Any, status: int) -> Response:
     return Response(json.dumps(content, separators=(",", ":")), status, media_type="application/json")
 
 
+_DONE = _json({}, 200)
+
+
 def _parsed(body: bytes) -> dict[str, Any]:
-    if not body.strip():
+    if not body or body.isspace():
         return {}
     try:
         data = json.loads(body)

@@ -1,4 +1,4 @@
-"""What a client logs: metrics, parameters, tags; one by one or in batches."""
+"""What a client logs: metrics, parameters, tags; one by one or in batches. These check and gather; the intake stores."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import re
 import time
 from typing import Any, Optional
 
-from rookery.errors import ConflictError
+from rookery.record.external import Said
 from rookery.record.metric_values import Chunk, chunk_of_values
 from rookery.server.mlflow.call import Call
 from rookery.server.mlflow.convert import NOTE, RUN_NAME, number_in
-from rookery.server.mlflow.errors import MlflowError, invalid, missing
+from rookery.server.mlflow.errors import invalid, missing
 from rookery.server.mlflow.runs import find_run
 
 __all__ = ["delete_tag", "log_batch", "log_metric", "log_parameter", "set_tag"]
@@ -22,22 +22,22 @@ _KEY = re.compile(r"[/\w.\- :]*\Z")
 _INT64 = 2**63
 
 
-def log_metric(call: Call) -> dict[str, Any]:
+def log_metric(call: Call) -> Said:
     run_id = call.own_run_id()
     if call.args.get("value") is None:
         raise invalid("Missing value for required parameter 'value'.")
-    return _log(call, run_id, metrics=[call.args])
+    return _said(run_id, metrics=[call.args])
 
 
-def log_parameter(call: Call) -> dict[str, Any]:
+def log_parameter(call: Call) -> Said:
     run_id = call.own_run_id()
     key = _checked(call.text("key"), "parameter")
-    return _log(call, run_id, params={key: call.text("value", "")})
+    return _said(run_id, params={key: call.text("value", "")})
 
 
-def set_tag(call: Call) -> dict[str, Any]:
+def set_tag(call: Call) -> Said:
     run_id = call.own_run_id()
-    return _log(call, run_id, tags={_checked(call.text("key"), "tag"): call.text("value", "")})
+    return _said(run_id, tags={_checked(call.text("key"), "tag"): call.text("value", "")})
 
 
 def delete_tag(call: Call) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def delete_tag(call: Call) -> dict[str, Any]:
     return {}
 
 
-def log_batch(call: Call) -> dict[str, Any]:
+def log_batch(call: Call) -> Said:
     run_id = call.own_run_id()
     metrics, given_params, tags = call.items("metrics"), call.items("params"), call.items("tags")
     for what, limit, count in (
@@ -71,79 +71,88 @@ def log_batch(call: Call) -> dict[str, Any]:
                 f"Duplicate parameter keys have been submitted: ['{key}']. Please ensure that the request contains only one param value per param key."
             )
     labels = {_checked(key, "tag"): value for key, value in call.pairs("tags").items()}
-    return _log(call, run_id, metrics, params, labels)
+    return _said(run_id, metrics, params, labels)
 
 
-def _log(
-    call: Call,
+def _said(
     run_id: str,
     metrics: Optional[list[dict[str, Any]]] = None,
     params: Optional[dict[str, str]] = None,
     tags: Optional[dict[str, str]] = None,
-) -> dict[str, Any]:
+) -> Said:
     chunks, on_models = _chunks(run_id, metrics or [])
     names = {}
     if tags and RUN_NAME in tags:
         names["display_name"] = tags.pop(RUN_NAME)
     if tags and NOTE in tags:
         names["description"] = tags[NOTE]
-    try:
-        refused = call.record.external.log(run_id, metrics=chunks, params=params, tags=tags, names=names)
-    except ConflictError as error:
-        raise _conflict(run_id, error) from error
-    if on_models:
-        call.record.logged_models.add_metrics(on_models)
-    if refused:
-        raise invalid(refused[0])
-    return {}
-
-
-def _conflict(run_id: str, error: ConflictError) -> MlflowError:
-    if error.details.get("deleted"):
-        return invalid(f"The run {run_id} must be in the 'active' state. Current state is deleted.")
-    if "given" not in error.details:
-        return invalid(str(error))
-    key, old, new = (error.details[name] for name in ("key", "value", "given"))
-    return invalid(
-        f"Changing param values is not allowed. Param with key='{key}' was already logged with value='{old}' for run "
-        f"ID='{run_id}'. Attempted logging new value '{new}'."
-    )
+    return Said(run_id, chunks, params, tags, names=names, on_models=on_models)
 
 
 def _chunks(run_id: str, metrics: list[dict[str, Any]]) -> tuple[list[tuple[str, Chunk]], list[dict[str, Any]]]:
     """Values by metric, in order; and those that were measured on a logged model as well."""
-    series: dict[str, tuple[list[float], list[int], list[float]]] = {}
-    on_models = []
-    now_ms = int(time.time() * 1000)
-    for number, metric in enumerate(metrics):
-        key: Any = metric.get("key")
-        value = number_in(metric.get("value"))
-        if value is None:
-            raise invalid(
-                f"Invalid value {metric.get('value')!r:.60} for parameter 'metrics[{number}].value' supplied: Metric "
-                f"'{key!s:.60}' needs a number."
-            )
-        step, stamp = _int64(metric.get("step"), 0, "step"), _int64(metric.get("timestamp"), now_ms, "timestamp")
-        if not isinstance(key, str) or key not in series:
-            series[_checked(key, "metric")] = ([], [], [])
-        values, steps, times = series[key]
-        values.append(value)
-        steps.append(step)
-        times.append(stamp / 1000)
-        if metric.get("model_id"):
-            on_models.append(
-                {
-                    "model_id": str(metric["model_id"]),
-                    "run_id": run_id,
-                    "key": key,
-                    "value": value,
-                    "step": step,
-                    "time_ms": stamp,
-                    "dataset_name": str(metric.get("dataset_name") or ""),
-                    "dataset_digest": str(metric.get("dataset_digest") or ""),
-                }
-            )
-    return [(key, chunk_of_values(*columns)) for key, columns in series.items()], on_models
+    rows = _plain_rows(metrics)
+    if rows is None:
+        now_ms = int(time.time() * 1000)
+        rows = [_row(number, metric, now_ms) for number, metric in enumerate(metrics)]
+    series: dict[str, tuple[list[float], list[int], list[int]]] = {}
+    for key, value, step, stamp in rows:
+        columns = series.get(key)
+        if columns is None:
+            columns = series[_checked(key, "metric")] = ([], [], [])
+        columns[0].append(value)
+        columns[1].append(step)
+        columns[2].append(stamp)
+    chunks = [
+        (key, chunk_of_values(values, steps, [stamp / 1000 for stamp in stamps]))
+        for key, (values, steps, stamps) in series.items()
+    ]
+    on_models = [_on_model(run_id, metric, row) for metric, row in zip(metrics, rows) if metric.get("model_id")]
+    return chunks, on_models
+
+
+def _plain_rows(metrics: list[dict[str, Any]]) -> Optional[list[tuple[Any, Any, Any, Any]]]:
+    """Key, value, step and timestamp of each, where they all have them and those are what they should be, as nearly every
+    request has it: then there is nothing to look at one by one. None otherwise."""
+    try:
+        rows = [(m["key"], m["value"], m["step"], m["timestamp"]) for m in metrics]
+    except KeyError:
+        return None
+    if not rows:
+        return rows
+    keys, values, steps, stamps = zip(*rows)
+    if set(map(type, keys)) != _TEXT or set(map(type, values)) != _FLOAT or set(map(type, steps + stamps)) != _INT:
+        return None
+    lowest, highest = min(min(steps), min(stamps)), max(max(steps), max(stamps))
+    return rows if lowest >= -_INT64 and highest < _INT64 else None
+
+
+_TEXT, _FLOAT, _INT = {str}, {float}, {int}
+
+
+def _row(number: int, metric: dict[str, Any], now_ms: int) -> tuple[Any, Any, Any, Any]:
+    key: Any = metric.get("key")
+    value = number_in(metric.get("value"))
+    if value is None:
+        raise invalid(
+            f"Invalid value {metric.get('value')!r:.60} for parameter 'metrics[{number}].value' supplied: Metric "
+            f"'{key!s:.60}' needs a number."
+        )
+    step, stamp = _int64(metric.get("step"), 0, "step"), _int64(metric.get("timestamp"), now_ms, "timestamp")
+    return _checked(key, "metric"), value, step, stamp
+
+
+def _on_model(run_id: str, metric: dict[str, Any], row: tuple[Any, Any, Any, Any]) -> dict[str, Any]:
+    return {
+        "model_id": str(metric["model_id"]),
+        "run_id": run_id,
+        "key": row[0],
+        "value": row[1],
+        "step": row[2],
+        "time_ms": row[3],
+        "dataset_name": str(metric.get("dataset_name") or ""),
+        "dataset_digest": str(metric.get("dataset_digest") or ""),
+    }
 
 
 def _int64(value: Any, default: int, what: str) -> int:

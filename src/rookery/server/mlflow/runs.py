@@ -49,9 +49,11 @@ def create(call: Call) -> dict[str, Any]:
         compute="external",
         tags=dict(tags),
     )
-    user = call.text("user_id", "") or tags.get(USER, "") or str(call.principal)
-    call.record.external.create(spec, user, call.integer("start_time", int(time.time() * 1000), 0, 2**53) or None)
-    return {"run": run_out(find_run(call, spec.run_id))}
+    # Somebody whose token we know is who they are, whatever their client calls them; the owner's may speak for others.
+    known = call.principal.name if call.principal.role is not None else ""
+    user = known or call.text("user_id", "") or tags.get(USER, "") or str(call.principal)
+    began = call.integer("start_time", int(time.time() * 1000), 0, 2**53) or None
+    return {"run": run_out(call.record.external.create(spec, user, began))}
 
 
 def get(call: Call) -> dict[str, Any]:

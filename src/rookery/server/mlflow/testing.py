@@ -22,6 +22,7 @@ def reset(call: Call) -> dict[str, Any]:
         for table in reversed(metadata.sorted_tables):
             if table.name not in KEPT:
                 tx.conn.execute(delete(table))
+        tx.memory.forget_all()
     Artifacts.root = call.text("artifact_root", "").rstrip("/") or "mlflow-artifacts:"
     find_default(call.record)
     return {}

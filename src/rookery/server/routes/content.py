@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Optional
 
 from fastapi import APIRouter, Header, Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from rookery.errors import NotFoundError, UserError
-from rookery.server.answers import JsonAnswer, answer, raw_answer
+from rookery.server.answers import JsonAnswer, answer, raw_answer, stream_answer
 from rookery.server.services import Served
 from rookery.server.uploads import Body, parse_object, receive_content, receive_pack, receive_part
 from rookery.server.zips import zip_chunks
@@ -91,6 +91,4 @@ def get_snapshot_zip(snapshot_id: str, services: Served) -> Response:
     """All its files as they were."""
     entries = services.record.snapshots.entries(snapshot_id)
     headers = {"Content-Disposition": f'attachment; filename="{snapshot_id}.zip"'}
-    return StreamingResponse(
-        zip_chunks(services.record.content, entries), headers=headers, media_type="application/zip"
-    )
+    return stream_answer(zip_chunks(services.record.content, entries), "application/zip", headers)

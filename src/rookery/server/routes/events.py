@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Optional
 
 from fastapi import APIRouter, Header
@@ -9,8 +10,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from rookery.errors import UserError
+from rookery.server.auth import Asking, Principal, is_still_let_in
 from rookery.server.events import event_stream
-from rookery.server.services import Served
+from rookery.server.services import Served, Services
 
 __all__ = ["router"]
 
@@ -24,28 +26,36 @@ LastEventId = Annotated[Optional[str], Header(alias="Last-Event-ID")]
 async def run_events(
     run_id: str,
     services: Served,
+    asking: Asking,
     after: Optional[int] = None,
     until: str = "",
     kinds: str = "",
     last: LastEventId = None,
 ) -> Response:
-    """Everything of one run from the beginning, or after a number; `until=end` closes when the run is over."""
+    """Everything of one run from the beginning, or after a number (-1: from now on); `until=end` closes when the run is over."""
     if until not in ("", "end"):
         raise UserError(f"until={until!r:.40} does not exist. Known: end.")
     await run_in_threadpool(services.record.runs.check_exists, run_id)
     start = _start(after, last)
-    return event_stream(services, 0 if start is None else start, run_id, until == "end", _kinds(kinds))
+    if start is not None and start < 0:
+        start = await run_in_threadpool(services.record.events.last_seq)
+    begin = 0 if start is None else start
+    return event_stream(services, begin, run_id, until == "end", _kinds(kinds), _is_let_in(services, asking))
 
 
 @router.get("/events")
 async def all_events(
-    services: Served, after: Optional[int] = None, kinds: str = "", last: LastEventId = None
+    services: Served, asking: Asking, after: Optional[int] = None, kinds: str = "", last: LastEventId = None
 ) -> Response:
     """Everything of the workspace after a number, or from now on."""
     start = _start(after, last)
     if start is None:
         start = await run_in_threadpool(services.record.events.last_seq)
-    return event_stream(services, start, kinds=_kinds(kinds))
+    return event_stream(services, start, kinds=_kinds(kinds), is_let_in=_is_let_in(services, asking))
+
+
+def _is_let_in(services: Services, asking: Principal) -> Callable[[], bool]:
+    return lambda: is_still_let_in(services, asking)
 
 
 def _kinds(text: str) -> tuple[str, ...]:

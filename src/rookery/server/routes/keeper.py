@@ -51,6 +51,7 @@ def status(services: Served) -> JsonAnswer:
             "idle_s": time.monotonic() - services.activity.last_request,
             "socket": services.endpoint.get("socket"),
             "port": services.endpoint.get("port"),
+            "url": services.own_url(),
             "agents": {"urls": services.agents.urls},
             "version": __version__,
         }

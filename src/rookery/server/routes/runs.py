@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Optional
 
 from fastapi import APIRouter, Depends, Query
@@ -13,6 +14,7 @@ from rookery.record.causes import plain_cause
 from rookery.record.secrets import check_values
 from rookery.server.answers import JsonAnswer, answer
 from rookery.server.auth import Asking, check_parent
+from rookery.server.errors import ForbiddenError
 from rookery.server.schemas import RunChange, StatusReport
 from rookery.server.services import Served
 from rookery.server.uploads import Body, parse_object
@@ -95,6 +97,24 @@ def cancel_run(run_id: str, services: Served) -> JsonAnswer:
     if not RunStatus(run["status"]).is_terminal:
         services.controller.cancel(run_id)
     return answer(services.record.runs.get(run_id), 202)
+
+
+@router.post("/runs/{run_id}/manifests")
+def make_manifests(run_id: str, services: Served) -> JsonAnswer:
+    """What starts the agents of a run that waits for Kubernetes. They hold a token, so they are made anew for every asker."""
+    return answer(services.controller.manifests(run_id))
+
+
+@router.post("/runs/{run_id}/visit")
+def visit(run_id: str, services: Served, asking: Asking) -> JsonAnswer:
+    """The job of the agent that watches an interactive run on its own machine, with that agent's token: for whoever began it."""
+    run = services.record.runs.get(run_id)
+    watched = run["spec"].get("watched") or {}
+    if run["kind"] != RunKind.INTERACTIVE or not watched.get("visits"):
+        raise ConflictError(f"Run '{run_id}' brings no agent of its own: its keeper starts them.")
+    if not asking.is_owner and run["submitted_by"] != str(asking):
+        raise ForbiddenError(f"Run '{run_id}' was begun by {run['submitted_by']}; its agent is theirs to start.")
+    return answer({"job": json.loads(services.controller.agent_job(run_id, run["attempt"], 0))})
 
 
 @router.post("/runs/{run_id}/status")

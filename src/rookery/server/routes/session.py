@@ -7,15 +7,19 @@ from typing import Any
 from fastapi import APIRouter, Request
 
 from rookery.server.answers import JsonAnswer, answer
-from rookery.server.cookies import check_same_origin, clear_cookie, session_of, set_cookie
+from rookery.server.auth import Asking
+from rookery.server.cookies import check_same_origin, clear_cookie, owner_cookie, session_of, set_cookie
+from rookery.server.entry import VALID_S
+from rookery.server.errors import ForbiddenError
 from rookery.server.login import log_in, log_out
 from rookery.server.schemas_people import Login, LoginForToken
 from rookery.server.services import Served
 from rookery.settings import get_setting
 
-__all__ = ["open_router"]
+__all__ = ["open_router", "router"]
 
 open_router = APIRouter(tags=["session"])  # no token needed: these give one
+router = APIRouter(tags=["session"])
 
 
 @open_router.post("/session", status_code=201)
@@ -39,6 +43,15 @@ def log_in_for_token(login: LoginForToken, request: Request, services: Served) -
     return answer({**_me(user, made), "token": made["token"], "id": made["id"]}, 201)
 
 
+@router.post("/session/code", status_code=201)
+def make_entry_code(services: Served, asking: Asking) -> JsonAnswer:
+    """A code that logs a browser in once, within a minute, with the rights of whoever asks: for `rookery studio`."""
+    if asking.kind not in ("owner", "user"):
+        raise ForbiddenError(f"Only people enter the studio; this token is of {asking}.")
+    code = services.entry.make(asking)
+    return answer({"code": code, "path": f"{services.prefix}/enter?code={code}", "expires_s": VALID_S}, 201)
+
+
 @open_router.delete("/session")
 def close_session(request: Request, services: Served) -> JsonAnswer:
     """Ends the session whose cookie comes along; harmless without one."""
@@ -47,6 +60,7 @@ def close_session(request: Request, services: Served) -> JsonAnswer:
     log_out(services, request)
     response = answer({})
     clear_cookie(response, request, services.prefix)
+    clear_cookie(response, request, services.prefix, owner_cookie(services.identity["id"]))
     return response
 
 

@@ -48,13 +48,14 @@ def make_token(wanted: TokenRequest, services: Served) -> JsonAnswer:
 
 @router.post("/tokens/tracking")
 def make_tracking_token(services: Served, asking: Asking) -> JsonAnswer:
-    """A token for MLflow's calls only, and the TCP port they are answered at. A client is expected for a while."""
+    """A token for MLflow's calls only, and the TCP port they are answered at. A client is expected for a while. It ends with
+    the token or session that asks for it, if not before."""
     hours = get_setting("tracking_token_hours", services.paths.root)
     expires = time.time() + hours * 3600
     services.tracking_until = max(services.tracking_until, time.time() + min(hours, EXPECTED_H) * 3600)
     return answer(
         {
-            "token": services.record.tokens.make("", "track", expires, str(asking)),
+            "token": services.record.tokens.make("", "track", expires, str(asking), asking.pass_id or ""),
             "expires_utc": from_unix(int(expires)),
             "port": services.endpoint.get("port"),
             "tls": bool(services.endpoint.get("tls")),

@@ -1,0 +1,119 @@
+"""Runs on a cluster in tests, the same for every engine on other machines: scripts, how they are submitted, what is seen of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+from rookery.engine.processes import all_pids, environment_of, is_running
+from rookery.sdk import Environment, Experiment, Retries, ScriptRunConfig
+from rookery.spec.paths import WorkspacePaths
+from rookery.testing.ending import evidence, wait_for_end
+from rookery.testing.stand_in import wait_for
+
+__all__ = ["DDP", "MPI", "STEPS", "completes", "kill_keeper", "lines", "marked", "submit_script", "wait_for_start"]
+
+START_S = 120.0
+
+DDP = """
+    import socket, torch, torch.distributed as dist
+    dist.init_process_group('gloo')
+    rank, world = dist.get_rank(), dist.get_world_size()
+    torch.manual_seed(0)
+    net = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(4, 1))
+    torch.manual_seed(rank)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for step in range(5):
+        loss = net(torch.randn(16, 4)).pow(2).mean()
+        opt.zero_grad(); loss.backward(); opt.step()
+    mine = torch.cat([p.detach().flatten() for p in net.parameters()])
+    mean = mine.clone(); dist.all_reduce(mean)
+    assert torch.allclose(mean / world, mine, atol=1e-6)
+    print('RANK %d OF %d ON %s\\n' % (rank, world, socket.gethostname()), end='', flush=True)
+    dist.barrier(); dist.destroy_process_group()
+"""
+MPI = """
+    import os, socket
+    print('RANK', os.environ['OMPI_COMM_WORLD_RANK'], 'OF', os.environ['OMPI_COMM_WORLD_SIZE'], 'ON', socket.gethostname())
+"""
+# Goes on where it stopped, and ends when a file `end` lies in the folder that is given.
+STEPS = """
+    import os, socket, sys, time
+    from rookery.worker import checkpoint_dir, leave_for_resume, should_stop
+    done = os.path.join(checkpoint_dir(), 'done-' + os.environ['ROOKERY_NODE'])
+    step = int(open(done).read()) if os.path.exists(done) else 0
+    print('ATTEMPT', os.environ['ROOKERY_ATTEMPT'], 'FROM', step, 'ON', socket.gethostname(), flush=True)
+    while not os.path.exists(os.path.join(sys.argv[1], 'end')):
+        if should_stop():
+            leave_for_resume()
+        step += 1
+        with open(done + '.new', 'w') as f:
+            f.write(str(step))
+        os.replace(done + '.new', done)
+        time.sleep(0.05)
+    print('DONE', step, flush=True)
+"""
+
+
+def submit_script(
+    workspace: Any, target: Any, folder: Path, text: str, distributed: Any = None, retries: int = 0
+) -> Any:
+    """Submit a script with this interpreter; its one argument is `folder`."""
+    source = folder / "a source folder"
+    source.mkdir(exist_ok=True)
+    (source / "train.py").write_text(textwrap.dedent(text))
+    here = Environment("here")
+    here.python.user_managed_dependencies = True
+    here.python.interpreter_path = sys.executable
+    config = ScriptRunConfig(
+        str(source),
+        script="train.py",
+        arguments=[str(folder)],
+        compute_target=target,
+        environment=here,
+        distributed_job_config=distributed,
+    )
+    config.run_config.retries = Retries(lost_node=retries)
+    return Experiment(workspace, target.name).submit(config)
+
+
+def completes(run: Any) -> dict[str, Any]:
+    """Waits for its end, which must be a good one."""
+    details = wait_for_end(run)
+    assert details["status"] == "Completed", evidence(run)
+    return details
+
+
+def wait_for_start(run: Any, count: int) -> None:
+    """Until so many ranks of STEPS have begun."""
+    try:
+        wait_for(lambda: len(lines(run, "ATTEMPT")) == count, "the ranks", START_S)
+    except AssertionError as error:
+        raise AssertionError(evidence(run)) from error
+
+
+def lines(run: Any, word: str) -> list[list[str]]:
+    """The words of all lines of its ranks that begin with one."""
+    logs = run.get_details_with_logs()["logFiles"]
+    text = "\n".join(value for name, value in sorted(logs.items()) if "70_driver_log" in name)
+    return [line.split() for line in text.splitlines() if line.startswith(word)]
+
+
+def marked(run: Any) -> list[int]:
+    """Processes of a run, on all nodes (which are namespaces of this machine)."""
+    mark = f"ROOKERY_ATTEMPT_KEY={run.id}/".encode()
+    return [pid for pid in all_pids() if any(v.startswith(mark) for v in environment_of(pid)) and is_running(pid, 0)]
+
+
+def kill_keeper(workspace: Any) -> int:
+    """The number of the keeper that was killed."""
+    with open(WorkspacePaths(workspace.root).endpoint) as f:
+        keeper = json.load(f)
+    os.kill(keeper["pid"], signal.SIGKILL)
+    wait_for(lambda: not is_running(keeper["pid"], keeper["start_ticks"]), "the end of the keeper")
+    return int(keeper["pid"])
