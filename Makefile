@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # Bytecode makes every start of a keeper, an agent and a script twice as fast.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: studio studio-dev studio-types slurm-cluster slurm-cluster-stop quickstart test test-fast check bench soak install-azureml clean format ray-cluster ray-cluster-stop
+.PHONY: pictures studio studio-dev studio-types slurm-cluster slurm-cluster-stop quickstart test test-fast check bench soak install-azureml clean format ray-cluster ray-cluster-stop
 
 # --- what the README promises ---------------------------------------------------------------------------------------
 quickstart: $(VENV)/.vision $(VENV)/.azureml studio
@@ -46,6 +46,11 @@ studio-dev: $(VENV)/.base
 # After a change of the API.
 studio-types: $(VENV)/.base
 	$(BIN)/python studio/generate_types.py
+
+# The README's picture of the studio, taken anew from a real run.
+pictures: $(VENV)/.azureml $(VENV)/.test studio
+	mkdir -p docs/pictures
+	STUDIO_PICTURES=1 $(BIN)/python -m pytest tests/studio/test_pictures.py -k curves
 
 bench: $(VENV)/.vision $(VENV)/.azureml $(VENV)/.test $(VENV)/.mlflow
 	$(BIN)/python -m benchmarks

@@ -25,6 +25,7 @@ ALL = (
     "keeper",
     "listing",
     "mlflow_server",
+    "studio",
     "scale",
     "vision",
 )

@@ -46,7 +46,8 @@ def main():
     print("  model      %s, version %d (%s)" % (model.name, model.version, path))
     print("  picture    %s" % ", ".join(pictures))
     print("  data       %s, version %d: `rookery data show %s`" % (data.name, data.version, data.name))
-    print("\nNext: cd %s && %s show %s" % (os.path.relpath(folder), rookery_command(folder), run.id))
+    print("  studio     %s" % run.get_portal_url())
+    print("\nNext: cd %s && %s studio %s" % (os.path.relpath(folder), rookery_command(folder), run.id))
 
 
 def rookery_command(folder):

@@ -225,6 +225,28 @@ class TestOutputs:
         with pytest.raises(DatasetNotFoundError):
             Dataset.get_by_name(ws, "never")
 
+    @pytest.mark.parametrize("direct", [True, False])
+    def test_what_a_failed_attempt_wrote(self, ws, tmp_path, direct):
+        """Directly in its place it is there for the next one, which is told; sent at the end it is not sent."""
+        name = f"tried {direct}"
+        output = OutputFileDatasetConfig("made").register_on_complete(name)
+        wanted = RunConfiguration()
+        wanted.retries.user_error = 1
+        code = """
+            import os, sys
+            attempt = os.environ["ROOKERY_ATTEMPT"]
+            open(os.path.join(sys.argv[1], attempt), "w").close()
+            open(os.path.join(sys.argv[1], "both"), "w").write(attempt)
+            sys.exit(attempt == "1")
+        """
+        run = submit(ws, tmp_path, code, [output if direct else output.as_upload()], run_config=wanted)
+        made = Dataset.get_by_name(ws, name)
+        assert (made.version, made.to_path()) == (1, ["/1", "/2", "/both"] if direct else ["/2", "/both"])
+        made.download(str(tmp_path / "down"))
+        assert (tmp_path / "down" / "both").read_text() == "2"
+        warnings = [text for text in run.get_details()["warnings"] if "held files already" in str(text)]
+        assert len(warnings) == direct
+
     def test_a_link_out_of_an_output_fails_the_run(self, ws, tmp_path):
         output = OutputFileDatasetConfig("made").as_upload().register_on_complete("never")
         code = "import os, sys; os.symlink('/etc/hostname', sys.argv[1] + '/x')"

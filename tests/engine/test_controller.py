@@ -233,6 +233,16 @@ class TestLostAgents:
         assert "may be missing" in run["warnings"][0]
 
 
+class TestBusy:
+    def test_a_beat_says_what_an_agent_is_about(self, house):
+        run_id = house.submit()
+        house.wait_placed(run_id)
+        house.controller.agent_beat(run_id, 1, 0, {"doing": "fetching input 'a': 3.0 of 10.0 GB"})
+        wait_for(lambda: house.reason(run_id) == "fetching input 'a': 3.0 of 10.0 GB", "its reason")
+        house.start_ranks(run_id)
+        house.finish(run_id)
+
+
 class TestSilence:
     def test_is_shown_and_taken_back(self, make_house, monkeypatch):
         monkeypatch.setenv("ROOKERY_HEARTBEAT_S", "0.05")

@@ -311,6 +311,25 @@ class TestAttempts:
         assert again.status is RunStatus.COMPLETED
 
 
+class TestBusyBeforeItsRanks:
+    def test_the_reason_tells_of_it_until_they_run(self):
+        state, _ = play(RunState(compute="local"), obs.Submitted(), obs.EnvironmentReady(BUILT), granted())
+        state, _ = step(state, obs.NodeBusy(1, 0, "fetching input 'a': 3.0 of 10.0 GB"))
+        assert (state.status, state.reason) == (RunStatus.PROVISIONING, "fetching input 'a': 3.0 of 10.0 GB")
+        state, _ = step(state, obs.RanksRunning(1, 0))
+        assert state.status is RunStatus.RUNNING
+        assert step(state, obs.NodeBusy(1, 0, "late")) == (state, ())
+
+    def test_names_the_node_of_several(self):
+        state, _ = play(RunState(compute="local", gang=2), obs.Submitted(), obs.EnvironmentReady(BUILT), granted(2))
+        assert step(state, obs.NodeBusy(1, 1, "fetching"))[0].reason == "node 1: fetching"
+
+    def test_does_not_hide_a_request_to_stop(self):
+        state, _ = play(RunState(compute="local"), obs.Submitted(), obs.EnvironmentReady(BUILT), granted())
+        state, _ = step(state, obs.CancelRequested())
+        assert step(state, obs.NodeBusy(1, 0, "fetching")) == (state, ())
+
+
 class TestSilence:
     def test_shows_not_responding_until_heard_again(self):
         state, _ = step(running(), obs.Silence(1, 0, "not heard of"))
@@ -389,6 +408,7 @@ def observations(nodes: int) -> st.SearchStrategy[obs.Observation]:
         st.builds(obs.AgentsPlaced, attempt),
         st.builds(obs.PlacementFailed, attempt, st.just("p")),
         st.builds(obs.AgentHello, attempt, node),
+        st.builds(obs.NodeBusy, attempt, node, st.just("busy")),
         st.builds(obs.RanksRunning, attempt, node),
         st.builds(obs.RendezvousOpened, attempt, node, st.just("127.0.0.1"), st.just(6105)),
         st.builds(obs.Silence, attempt, node, st.just("silent")),

@@ -60,6 +60,12 @@ class TestMissing:
         words = missing_words(Need(8, 4), 3, THREE, kinds, True, "")
         assert "its autoscaler adds up to 2 x gpu (8 CPUs, 4 GPUs). At most 2 fit." in words
 
+    def test_counts_what_an_autoscaler_may_add_in_all(self):
+        kinds = [Kind("small", {"CPU": 1.0}, 3, 3), Kind("a", {"CPU": 8.0}, 2, 3), Kind("b", {"CPU": 8.0}, 2, 3)]
+        assert missing_words(Need(8), 4, THREE, kinds, True, "") is None
+        words = missing_words(Need(8), 5, THREE, kinds, True, "")
+        assert "2 x a (8 CPUs), 2 x b (8 CPUs), 3 in all. At most 4 fit." in words
+
 
 class TestWaiting:
     def test_says_what_is_free(self):
@@ -94,6 +100,19 @@ class TestMachines:
         machines = Machines(RayOptions(address="head:6379"))
         machines.take({"nodes": [_told("a", "r1", True), _told("b", "r2", False)], "scaler": [], "patience_s": 60})
         assert "At most 1" in machines.missing(Need(2), 2)
+
+    def test_does_not_wait_for_a_node_that_the_autoscaler_has_taken_away(self):
+        machines = Machines(RayOptions(address="head:6379"))
+        box = {"name": "box", "resources": {"CPU": 2.0}, "max": 0, "shared": 0}
+        boxes = [{**_told(name, name, True), "scaled_as": "box"} for name in ("r1", "r2")]
+        machines.take({"nodes": [_told("r0", "r0", True), *boxes], "scaler": [box], "patience_s": 60})
+        assert "At most 3" in machines.missing(Need(2), 4)
+        gone = [{**one, "alive": False} for one in boxes]
+        machines.take({"nodes": gone, "scaler": [{**box, "max": 2, "shared": 2}], "patience_s": 60})
+        assert [m.name for m in machines.that_count()] == ["r0"]
+        assert machines.missing(Need(2), 3) is None
+        assert "2 x box (2 CPUs). At most 3" in machines.missing(Need(2), 4)
+        assert "was asked for more nodes" in machines.waiting(Need(2), 3)
 
 
 def _told(number, name, alive):

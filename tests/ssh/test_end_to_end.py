@@ -10,8 +10,10 @@ import pytest
 
 from rookery.sdk import (
     ComputeTarget,
+    Dataset,
     Environment,
     Experiment,
+    OutputFileDatasetConfig,
     PyTorchConfiguration,
     RemoteCompute,
     Retries,
@@ -56,6 +58,14 @@ print("at", socket.gethostname(), "attempt", os.environ["ROOKERY_ATTEMPT"], flus
 while not os.path.exists(sys.argv[1]):
     time.sleep(0.05)
 print("done", flush=True)
+"""
+# Reads its input and writes the same, upside down, for every rank.
+DATA = """
+import os, sys
+with open(os.path.join(sys.argv[1], "ü b.txt"), "rb") as f:
+    data = f.read()
+with open(os.path.join(sys.argv[2], os.environ["RANK"]), "wb") as f:
+    f.write(data[::-1])
 """
 
 
@@ -153,6 +163,19 @@ def processes(machines):
 
 
 class TestRuns:
+    def test_data_reaches_both_machines_and_comes_back(self, submit, workspace, tmp_path):
+        data = os.urandom(3_000_000)
+        (tmp_path / "in").mkdir()
+        (tmp_path / "in" / "ü b.txt").write_bytes(data)
+        store = workspace.get_default_datastore()
+        store.upload(str(tmp_path / "in"), "over-ssh", show_progress=False)
+        given = Dataset.File.from_files((store, "over-ssh")).as_named_input("given").as_mount()
+        run = submit(DATA, given, OutputFileDatasetConfig("made").register_on_complete("over-ssh"), nodes=2)
+        assert ended(run) == "Completed", run.get_details()
+        Dataset.get_by_name(workspace, "over-ssh").download(str(tmp_path / "out"))
+        assert sorted(os.listdir(tmp_path / "out")) == ["0", "1"]
+        assert all((tmp_path / "out" / rank).read_bytes() == data[::-1] for rank in "01")
+
     def test_two_nodes_meet_and_everything_comes_back(self, submit, machines, tmp_path):
         run = submit(MEET, nodes=2)
         assert ended(run) == "Completed", run.get_details()

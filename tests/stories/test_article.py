@@ -1,6 +1,7 @@
 """The article's flow as a script and as a notebook, and the check that comes with the mission."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -51,7 +52,10 @@ def test_quickstart_ends_with_accuracy_model_and_next_command(tmp_path):
     assert "accuracy   " in printed
     assert "pytorch-birds, version 1" in printed
     assert "predictions_" in printed
-    assert printed.strip().splitlines()[-1].startswith("Next: cd ")
+    assert re.search(r"studio     http://127\.0\.0\.1:\d+/runs/Tutorial-pytorch-birds_", printed)
+    last = printed.strip().splitlines()[-1]
+    assert last.startswith("Next: cd ")
+    assert " studio Tutorial-pytorch-birds_" in last
 
 
 @pytest.mark.slow

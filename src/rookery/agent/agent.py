@@ -64,6 +64,7 @@ class Agent:
         self._pulsed = time.monotonic()
         self.environment_failed = False  # what it was to run in cannot be had on this node
         self.data_failed = False  # an input cannot be had here
+        self.doing = ""  # what it is about before its ranks start, in words for the run's page
         self.ended = threading.Event()  # `finished` is reported
         self.finish_asked: Optional[tuple[str, Optional[dict[str, Any]]]] = None
         self.keeper = Keeper(job, paths.job, self.say)
@@ -210,7 +211,7 @@ class Agent:
         if time.monotonic() - self._pulsed < self.job.heartbeat_s:
             return
         self._pulsed = time.monotonic()
-        path, body = self.keeper.base + "beat", {"samples": [], "state": "running"}
+        path, body = self.keeper.base + "beat", {"samples": [], "state": "running", "doing": self.doing}
         try:
             answer = self.keeper.once(lambda client: client.request("POST", path, body=body))
         except ConflictError as error:

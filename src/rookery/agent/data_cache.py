@@ -7,14 +7,17 @@ import fcntl
 import os
 import shutil
 import time
-from collections.abc import Iterator
-from typing import IO
+from collections.abc import Callable, Iterator
+from typing import IO, BinaryIO, Optional
 
 from rookery.agent.disk import read_json, write_json
 
 __all__ = ["DataCache"]
 
 KEPT_S = 7 * 86400.0  # a tree that nobody has used for so long goes, whatever there is room for
+UNFINISHED_S = 86400.0  # what was begun and is not worked at may be taken up again for so long
+FRESH_S = 600.0  # a content that came just now is about to be in a tree
+LOOK_S = 0.1
 
 
 class DataCache:
@@ -28,6 +31,7 @@ class DataCache:
         self.root, self._limit_bytes = root, limit_bytes
         self._trees = os.path.join(root, "trees")
         self._blobs = os.path.join(root, "blobs")
+        self.symlinks = os.path.join(root, "symlinks")  # there: a tree shows some content through a symbolic link
 
     def tree(self, manifest_id: str) -> str:
         return os.path.join(self._trees, manifest_id)
@@ -46,11 +50,54 @@ class DataCache:
         return held
 
     @contextlib.contextmanager
-    def building(self, manifest_id: str) -> Iterator[None]:
-        """Inside it nobody else builds this tree."""
+    def building(self, manifest_id: str, waiting: Callable[[], object] = lambda: None) -> Iterator[None]:
+        """Inside it nobody else builds this tree; `waiting` is called again and again while somebody does."""
         with open(os.path.join(self._trees, manifest_id + ".build"), "ab") as mine:
-            fcntl.flock(mine, fcntl.LOCK_EX)
+            _lock_alone(mine, waiting)
             yield
+
+    @contextlib.contextmanager
+    def incoming(
+        self, key: str, go_on: bool, waiting: Callable[[], object] = lambda: None
+    ) -> Iterator[Optional[BinaryIO]]:
+        """The file in which a content grows, open at its end and for one agent at a time; None: it came in the meantime.
+
+        Args:
+            go_on: begin with what an agent that was killed has left. Only where the whole can be checked.
+        """
+        path = os.path.join(self.incoming_folder(), "." + key)
+        while True:
+            file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "r+b")
+            try:
+                _lock_alone(file, waiting)
+                if os.path.exists(self.blob(key)):
+                    yield None
+                    return
+                if _is_at(file, path):  # else whoever had it took it away
+                    if not go_on:
+                        file.truncate(0)
+                    file.seek(0, os.SEEK_END)
+                    yield file
+                    return
+            finally:
+                file.close()
+
+    def drop(self, key: str) -> None:
+        """Forgets what came of a content; to be called in `incoming`."""
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(os.path.join(self.incoming_folder(), "." + key))
+
+    def keep(self, key: str, path: str = "") -> None:
+        """Makes the whole content, at `path` or (in `incoming`) where it grew, one that others may use."""
+        path, target = path or os.path.join(self.incoming_folder(), "." + key), self.blob(key)
+        os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
+        os.chmod(path, 0o444)
+        os.replace(path, target)
+
+    def incoming_folder(self) -> str:
+        folder = os.path.join(self.root, "incoming")
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        return folder
 
     def begin(self, manifest_id: str) -> str:
         """An empty folder for a tree in the making; to be called in `building`."""
@@ -70,34 +117,76 @@ class DataCache:
         write_json(self._mark(manifest_id), {"used": time.time()})
 
     def trim(self) -> int:
-        """Removes trees that nobody has used for long, then contents used longest ago until the rest fits; the bytes freed."""
+        """Removes what nobody has used for long; then, until contents fit, those that no tree shows, the longest unused first,
+        and one tree after the other in the same order. Returns the bytes of contents that were freed."""
         if not os.path.isdir(self.root):
             return 0
-        for manifest_id, used in sorted(self._marked(), key=lambda pair: pair[1]):
-            if time.time() - used > KEPT_S or (self._limit_bytes and self._size() > self._limit_bytes):
+        trees = sorted(self._marked(), key=lambda pair: pair[1])
+        for manifest_id, used in trees:
+            if time.time() - used > KEPT_S:
                 self._remove(manifest_id)
-        return self._trim_blobs()
+        self._trim_unfinished()
+        if not self._limit_bytes:
+            return 0
+        contents = sorted(self._contents())
+        too_much = before = sum(size for _, size, _ in contents) - self._limit_bytes
+        for manifest_id, _ in [("", 0.0), *trees]:
+            if too_much <= 0:
+                break
+            if not manifest_id or self._remove(manifest_id):
+                too_much -= self._trim_contents(contents, too_much)
+        return before - too_much
 
-    def _remove(self, manifest_id: str) -> None:
+    def _remove(self, manifest_id: str) -> bool:
+        """Whether the tree is gone now."""
         with open(self._lock(manifest_id), "ab") as held:
             try:
                 fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
-                return  # somebody uses it
+                return False  # somebody uses it
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self._mark(manifest_id))
-            shutil.rmtree(self.tree(manifest_id), ignore_errors=True)
+            for path in (self.tree(manifest_id), self._making(manifest_id)):
+                shutil.rmtree(path, ignore_errors=True)
+            return True
 
-    def _trim_blobs(self) -> int:
-        freed, total = 0, self._size()
-        for used, size, path in sorted(self._contents()):
-            if not self._limit_bytes or total - freed <= self._limit_bytes or time.time() - used < 600.0:
-                break
-            with contextlib.suppress(OSError):
-                if os.stat(path).st_nlink == 1:  # in no tree
-                    os.unlink(path)
-                    freed += size
+    def _trim_contents(self, contents: list[tuple[float, int, str]], too_much: int) -> int:
+        """Takes those that went out of the list."""
+        freed, left, shown = 0, [], self._shown_by_symlinks()
+        for used, size, path in contents:
+            is_wanted = freed >= too_much or time.time() - used < FRESH_S or os.path.realpath(path) in shown
+            with contextlib.suppress(FileNotFoundError):
+                if is_wanted or os.stat(path).st_nlink > 1:  # in a tree
+                    left.append((used, size, path))
+                    continue
+                os.unlink(path)
+            freed += size
+        contents[:] = left
         return freed
+
+    def _shown_by_symlinks(self) -> set[str]:
+        """The contents that trees show where a file system has no hard links, or no more of them for one file."""
+        found: set[str] = set()
+        if os.path.exists(self.symlinks):
+            for here, _, names in os.walk(self._trees):
+                paths = (os.path.join(here, name) for name in names)
+                found.update(os.path.realpath(path) for path in paths if os.path.islink(path))
+        return found
+
+    def _trim_unfinished(self) -> None:
+        """What agents that were killed have begun: trees that nobody builds, contents that nobody fetches."""
+        with contextlib.suppress(FileNotFoundError):
+            for name in os.listdir(self._trees):
+                manifest_id, dot, end = name.rpartition(".")
+                is_making = dot and end == "making" and not self.has_tree(manifest_id)
+                if is_making and _is_old(os.path.join(self._trees, name)):
+                    self._remove(manifest_id)
+        for name in os.listdir(self.incoming_folder()):
+            path = os.path.join(self.incoming_folder(), name)
+            with contextlib.suppress(OSError), open(path, "rb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if _is_old(path):
+                    os.unlink(path)
 
     def _marked(self) -> Iterator[tuple[str, float]]:
         with contextlib.suppress(FileNotFoundError):
@@ -113,9 +202,6 @@ class DataCache:
                     about = os.stat(os.path.join(here, name))
                     yield about.st_mtime, about.st_size, os.path.join(here, name)
 
-    def _size(self) -> int:
-        return sum(size for _, size, _ in self._contents())
-
     def _lock(self, manifest_id: str) -> str:
         return os.path.join(self._trees, manifest_id + ".lock")
 
@@ -124,3 +210,25 @@ class DataCache:
 
     def _making(self, manifest_id: str) -> str:
         return os.path.join(self._trees, manifest_id + ".making")
+
+
+def _lock_alone(file: IO[bytes], waiting: Callable[[], object]) -> None:
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            waiting()
+            time.sleep(LOOK_S)
+
+
+def _is_at(file: IO[bytes], path: str) -> bool:
+    """Whether the open file is still the one at `path`."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
+    except FileNotFoundError:
+        return False
+
+
+def _is_old(path: str) -> bool:
+    return time.time() - os.stat(path).st_mtime > UNFINISHED_S

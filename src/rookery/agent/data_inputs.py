@@ -7,15 +7,17 @@ import hashlib
 import os
 import tempfile
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, BinaryIO
 
 from rookery.agent.data_cache import DataCache
+from rookery.agent.data_progress import Progress
 from rookery.errors import DataError, KeeperUnavailableError, RookeryError
 from rookery.spec.data import DataMode, InputJob
 from rookery.spec.job import Job
 from rookery.spec.manifest import Entry, Manifest, manifest_from_plain
 from rookery.spec.names import check_artifact_name
 from rookery.worker.copying import copy_file
+from rookery.worker.http import HttpClient
 
 if TYPE_CHECKING:
     from rookery.agent.agent import Agent
@@ -33,20 +35,12 @@ def deliver_inputs(agent: Agent) -> dict[str, str]:
 
     Raises:
         DataError: names the input, and what is wrong with it.
+        DeliveryStopped: the run is to stop; nothing half is called complete.
     """
     variables: dict[str, str] = {}
-    for given in agent.job.inputs:
-        try:
-            value = given.value if given.mode == DataMode.DIRECT else _deliver(agent, given)
-        except OSError as error:
-            if isinstance(error, RookeryError):
-                raise
-            raise DataError(
-                f"Input '{given.name}' cannot be brought to the node: {error.strerror or error}."
-            ) from error
-        except RookeryError as error:
-            raise DataError(f"Input '{given.name}' cannot be brought to the node: {error}") from error
-        variables.update(dict.fromkeys(given.variables, value))
+    with Progress(agent) as progress:
+        for given in agent.job.inputs:
+            variables.update(dict.fromkeys(given.variables, _value(agent, given, progress)))
     if agent.job.inputs and agent.job.data_cache:
         with contextlib.suppress(OSError):
             DataCache(agent.job.data_cache, agent.job.data_cache_bytes).trim()
@@ -59,14 +53,28 @@ def with_variables(job: Job, variables: dict[str, str]) -> Job:
     return replace(job, ranks=ranks)
 
 
-def _deliver(agent: Agent, given: InputJob) -> str:
+def _value(agent: Agent, given: InputJob, progress: Progress) -> str:
+    if given.mode == DataMode.DIRECT:
+        return given.value
+    try:
+        return _deliver(agent, given, progress)
+    except OSError as error:
+        if isinstance(error, RookeryError):
+            raise
+        raise DataError(f"Input '{given.name}' cannot be brought to the node: {error.strerror or error}.") from error
+    except RookeryError as error:
+        raise DataError(f"Input '{given.name}' cannot be brought to the node: {error}") from error
+
+
+def _deliver(agent: Agent, given: InputJob, progress: Progress) -> str:
     """The path that the script is given."""
     manifest = manifest_from_plain(agent.keeper.request("GET", f"/data/manifests/{given.manifest_id}"))
-    tree = _Tree(agent, manifest).ensure()
+    progress.begin(given.name)
+    tree = _Tree(agent, manifest, progress).ensure()
     private = os.path.dirname(agent.job.work)
     if given.mode == DataMode.DOWNLOAD:
         target = _on_compute(agent, given) or os.path.join(private, "inputs", given.name)
-        _copy(agent, manifest, tree, target)
+        _copy(progress, manifest, tree, target)
     elif given.path_on_compute:
         target = _on_compute(agent, given)
         os.makedirs(os.path.dirname(target), exist_ok=True)
@@ -90,7 +98,7 @@ def _make_way(target: str, given: InputJob) -> None:
         raise DataError(f"path_on_compute '{given.path_on_compute}' is there already, and is not empty.")
 
 
-def _copy(agent: Agent, manifest: Manifest, tree: str, target: str) -> None:
+def _copy(progress: Progress, manifest: Manifest, tree: str, target: str) -> None:
     """A copy that is the run's own: it may write to it."""
     os.makedirs(target, exist_ok=True)
     for entry in manifest.entries:
@@ -102,21 +110,21 @@ def _copy(agent: Agent, manifest: Manifest, tree: str, target: str) -> None:
         if os.path.lexists(path):
             os.unlink(path)
         copy_file(os.path.join(tree, *entry.path.split("/")), path)
-        agent.pulse()
+        progress.check()
 
 
 class _Tree:
     """The folder that shows a manifest, made once per machine."""
 
-    def __init__(self, agent: Agent, manifest: Manifest) -> None:
-        self._agent, self._manifest = agent, manifest
+    def __init__(self, agent: Agent, manifest: Manifest, progress: Progress) -> None:
+        self._agent, self._manifest, self._progress = agent, manifest, progress
         self._cache = DataCache(agent.job.data_cache)
         self._making = ""  # where the tree grows
 
     def ensure(self) -> str:
         manifest, cache = self._manifest, self._cache
         self._agent.claims.append(cache.hold(manifest.id))  # as long as this agent lives
-        with cache.building(manifest.id):
+        with cache.building(manifest.id, self._progress.check):
             if not cache.has_tree(manifest.id):
                 self._build(cache.begin(manifest.id))
                 cache.complete(manifest.id)
@@ -152,7 +160,7 @@ class _Tree:
             if not entry.is_folder and not self._link(entry, path):
                 waiting.append((index, entry))
             if not index % 1000:
-                self._agent.pulse()
+                self._progress.check()
         self._fetch([item for item in waiting if not self._link_blob(item[1])])
 
     def _link(self, entry: Entry, path: str) -> bool:
@@ -173,29 +181,30 @@ class _Tree:
     def _link_blob(self, entry: Entry) -> bool:
         """Whether the content is here already. What is in a tree is not trimmed."""
         blob = self._cache.blob(entry.key)
-        if not os.path.exists(blob):
+        try:
+            if os.path.getsize(blob) != entry.size:
+                os.unlink(blob)  # the machine went down before it was on disk
+                return False
+            os.utime(blob)
+        except FileNotFoundError:
             return False
-        os.utime(blob)
-        _link(blob, os.path.join(self._making, entry.path))
+        self._show(entry)
         return True
 
     def _fetch(self, missing: list[tuple[int, Entry]]) -> None:
-        total, done = sum(e.size for _, e in missing), 0
+        self._progress.expect(sum(e.size for _, e in missing))
         group: list[tuple[int, Entry]] = []
         for item in missing:
             is_next = not group or item[0] == group[-1][0] + 1
             size = sum(e.size for _, e in group)
             if group and (not is_next or size > TOGETHER_BYTES or len(group) >= TOGETHER_FILES):
                 self._fetch_together(group)
-                done += size
-                self._agent.say(f"data: {done} of {total} bytes")
                 group = []
             if item[1].size > SMALL_BYTES:
                 self._fetch_one(*item)
-                done += item[1].size
             else:
                 group.append(item)
-            self._agent.pulse()
+            self._progress.check()
         self._fetch_together(group)
 
     def _fetch_together(self, group: list[tuple[int, Entry]]) -> None:
@@ -203,7 +212,7 @@ class _Tree:
         left = list(group)
         if len(left) > 1:
             query = {"first": left[0][0], "count": len(left)}
-            with tempfile.TemporaryFile(dir=self._folder()) as file:
+            with tempfile.TemporaryFile(dir=self._cache.incoming_folder()) as file:
                 with contextlib.suppress(KeeperUnavailableError):
                     route = f"/data/manifests/{self._manifest.id}/bytes"
                     self._agent.keeper.once(lambda client: client.download(route, file, query))
@@ -214,80 +223,97 @@ class _Tree:
                     if len(data) < entry.size or not self._is_right(entry, hashlib.sha256(data).hexdigest()):
                         break
                     self._keep(entry, data)
+                    self._progress.add(entry.size)
                     left.pop(0)
         for index, entry in left:
             self._fetch_one(index, entry)
 
     def _fetch_one(self, index: int, entry: Entry) -> None:
+        """Goes on with what an agent that was killed left of it; that is checked with the rest, and else begun anew."""
         route = f"/data/manifests/{self._manifest.id}/files/{index}"
-        handle, partial = tempfile.mkstemp(dir=self._folder(), prefix=".partial-")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                self._download(route, file, entry)
-            digest = _sha256(partial) if self._manifest.hashed else ""
-            if os.path.getsize(partial) != entry.size or not self._is_right(entry, digest):
-                raise DataError(
-                    f"'{entry.path}' came with other bytes than it has. It has changed since it was listed."
-                )
-            self._put(entry, partial)
-        finally:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(partial)
+        with self._cache.incoming(entry.key, self._manifest.hashed, self._progress.check) as file:
+            if file is not None:
+                found = min(file.tell(), entry.size)
+                file.truncate(file.seek(found))
+                self._progress.add(found)
+                is_whole = self._download(route, file, entry)
+                if not is_whole and found:
+                    self._progress.add(-file.tell())
+                    file.truncate(file.seek(0))
+                    is_whole = self._download(route, file, entry)
+                if not is_whole:
+                    self._cache.drop(entry.key)
+                    raise DataError(
+                        f"'{entry.path}' came with other bytes than it has. It has changed since it was listed."
+                    )
+                file.flush()
+                self._cache.keep(entry.key)
+        self._show(entry)
 
-    def _download(self, route: str, file: Any, entry: Entry) -> None:
-        """Goes on where it was cut off; a store that breaks off again and again is an error, a keeper that is away is not."""
-        tries = 0
-        while tries < TRIES:
+    def _download(self, route: str, file: BinaryIO, entry: Entry) -> bool:
+        """Whether it came as it should. Goes on where it was cut off; a store that breaks off again and again is an error, a
+        keeper that is away is not."""
+        tries, reason, watched = 0, "", self._progress.watched(file)
+
+        def fetch(client: HttpClient) -> None:
+            try:
+                client.download_rest(route, watched, file.tell())
+            except BaseException:
+                client.close()  # what is left in the connection is nobody's answer
+                raise
+
+        while (file.tell() < entry.size or not entry.size) and tries < TRIES:
             start = file.tell()
             try:
-                self._agent.keeper.once(lambda client: client.download_rest(route, file, start))  # noqa: B023
-                return
+                self._agent.keeper.once(fetch)
+                break
             except KeeperUnavailableError as error:
                 reason = str(error)
             self._agent.keeper.request("GET", f"/data/manifests/{self._manifest.id}", {"count": 0})  # waits for it
             tries = 0 if file.tell() > start else tries + 1
             self._agent.keeper.pause(0.1 * tries)
-        raise DataError(
-            f"'{entry.path}' breaks off after {file.tell()} of {entry.size} bytes ({reason}). Tried {TRIES} times."
-        )
+        if tries >= TRIES:
+            raise DataError(
+                f"'{entry.path}' breaks off after {file.tell()} of {entry.size} bytes ({reason}). Tried {TRIES} times."
+            )
+        return file.tell() == entry.size and self._is_right(entry, _sha256(file) if self._manifest.hashed else "")
 
     def _is_right(self, entry: Entry, digest: str) -> bool:
         return not self._manifest.hashed or digest == entry.key
 
     def _keep(self, entry: Entry, data: bytes) -> None:
-        handle, partial = tempfile.mkstemp(dir=self._folder(), prefix=".partial-")
+        handle, partial = tempfile.mkstemp(dir=self._cache.incoming_folder(), prefix=".partial-")
         with os.fdopen(handle, "wb") as file:
             file.write(data)
-        self._put(entry, partial)
+        self._cache.keep(entry.key, partial)
+        self._show(entry)
 
-    def _put(self, entry: Entry, partial: str) -> None:
-        target = self._cache.blob(entry.key)
-        os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
-        os.chmod(partial, 0o444)
-        os.replace(partial, target)
-        _link(target, os.path.join(self._making, entry.path))
-
-    def _folder(self) -> str:
-        folder = os.path.join(self._cache.root, "incoming")
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        return folder
+    def _show(self, entry: Entry) -> None:
+        """A content that is here becomes a file of the tree."""
+        path = os.path.join(self._making, entry.path)
+        if not _link(self._cache.blob(entry.key), path):
+            with open(self._cache.symlinks, "ab"):
+                pass
 
 
-def _link(source: str, path: str) -> None:
-    """A hard link, which no later rename at its source changes; else a symbolic one."""
+def _link(source: str, path: str) -> bool:
+    """A hard link, which no later rename at its source changes; else a symbolic one. Whether it is a hard one."""
     try:
         os.link(source, path, follow_symlinks=True)
+        return True
     except OSError:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
         os.symlink(os.path.realpath(source), path)
+        return False
 
 
-def _sha256(path: str) -> str:
+def _sha256(file: BinaryIO) -> str:
+    """Of all of it; afterwards it stands at its end."""
     digest = hashlib.sha256()
-    with open(path, "rb") as file:
-        while True:
-            data = file.read(1024 * 1024)
-            if not data:
-                return digest.hexdigest()
-            digest.update(data)
+    file.seek(0)
+    while True:
+        data = file.read(1024 * 1024)
+        if not data:
+            return digest.hexdigest()
+        digest.update(data)

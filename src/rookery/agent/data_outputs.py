@@ -36,6 +36,12 @@ def make_output_folders(agent: Agent) -> dict[str, str]:
             os.makedirs(folder, exist_ok=True)
         except OSError as error:
             raise DataError(f"Output '{output.name}': {folder} cannot be made: {error.strerror or error}.") from error
+        if output.folder and agent.job.attempt > 1 and not agent.job.node and os.listdir(folder):
+            # Not emptied: others may have put files there, and a script may go on with what it wrote.
+            agent.warn(
+                f"Output '{output.name}' held files already when attempt {agent.job.attempt} began: they stay, and belong "
+                "to it."
+            )
         variables.update(dict.fromkeys(output.variables, folder))
     return variables
 

@@ -156,9 +156,12 @@ def _prepare_data(agent: Agent) -> Optional[str]:
         return None
     from rookery.agent.data_inputs import deliver_inputs, with_variables
     from rookery.agent.data_outputs import make_output_folders
+    from rookery.agent.data_progress import DeliveryStopped
 
     try:
         variables = {**deliver_inputs(agent), **make_output_folders(agent)}
+    except DeliveryStopped:
+        return None  # nothing is started any more
     except RookeryError as error:
         agent.data_failed = True
         return str(error)

@@ -18,6 +18,8 @@ WORDS = {
     "deleted_runs": "runs deleted long ago, with their logs",
     "snapshots": "snapshots of no run",
     "content": "stored files that nothing names",
+    "manifests": "lists of data files that no run and no data set names",
+    "definitions": "definitions of data that no run and no data set names",
     "files_without_row": "files that the record does not know",
     "logs_of_no_run": "logs of runs that are gone",
     "folders_of_no_run": "folders of runs that are gone",

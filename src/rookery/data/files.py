@@ -12,9 +12,16 @@ from rookery.record import Record
 from rookery.spec.manifest import Entry, Manifest
 from rookery.stores import Store
 
-__all__ = ["CHUNK", "find_entry", "read_entries", "read_entry"]
+__all__ = ["CHUNK", "entry_at", "find_entry", "read_entries", "read_entry"]
 
 CHUNK = 256 * 1024
+
+
+def entry_at(manifest: Manifest, index: int) -> Entry:
+    """The file with this number."""
+    if not 0 <= index < len(manifest.entries) or manifest.entries[index].is_folder:
+        raise NotFoundError(f"The manifest has no file number {index}; it has {len(manifest.entries)} entries.")
+    return manifest.entries[index]
 
 
 def find_entry(manifest: Manifest, path: str) -> int:
@@ -33,7 +40,7 @@ def find_entry(manifest: Manifest, path: str) -> int:
 
 def read_entry(record: Record, manifest: Manifest, index: int) -> tuple[Entry, BinaryIO]:
     """One file, open at its beginning, in the version that the manifest means."""
-    entry = _entry(manifest, index)
+    entry = entry_at(manifest, index)
     store = resolver_of(record).source(manifest.stores[entry.store])
     return entry, _open(store, entry)
 
@@ -55,12 +62,6 @@ def read_entries(record: Record, manifest: Manifest, first: int, count: int) -> 
                     raise DataError(f"'{entry.path}' is shorter than it was when it was listed.")
                 left -= len(piece)
                 yield piece
-
-
-def _entry(manifest: Manifest, index: int) -> Entry:
-    if not 0 <= index < len(manifest.entries) or manifest.entries[index].is_folder:
-        raise NotFoundError(f"The manifest has no file number {index}; it has {len(manifest.entries)} entries.")
-    return manifest.entries[index]
 
 
 def _open(store: Store, entry: Entry) -> BinaryIO:

@@ -132,14 +132,15 @@ class AgentDesk:
     def beat(self, run_id: str, attempt: int, node: int, body: Any) -> dict[str, Any]:
         live = self._find(run_id, attempt, node)
         live.heard[node] = self._clock()
-        samples = body.get("samples") if isinstance(body, dict) else None
-        if samples:
-            self._record.samples.add(run_id, node, samples)
         if node in live.state.silent:
             self._tell(run_id, obs.HeardAgain(attempt, node))
         still_s = body.get("still_s") if isinstance(body, dict) else None
         if isinstance(still_s, (int, float)):
             live.still[node] = (live.state.attempt, float(still_s))
+        doing = body.get("doing") if isinstance(body, dict) else None
+        if isinstance(doing, str) and doing and doing not in live.state.reason:
+            busy = obs.NodeBusy(attempt, node, doing[:200])
+            self._loop.post(lambda: self._runs.observe(run_id, busy))  # nobody waits for it
         answer = {"cancel": live.state.stop, "still_s": self._still_s(live)}
         return {**answer, "grace_s": self._jobs.stop_grace_s(live)}
 

@@ -217,7 +217,8 @@ class Computes:
         with self._lock:
             target = self._targets.get(name)
             if target is not None and target.is_remote and not target.spec.max_nodes:
-                target.set_size(slots_of(self._engines.census(name), target.spec))
+                there = slots_of(self._engines.census(name), target.spec)
+                target.set_size(there + self._engines.num_addable(name))
 
     def retake(self, name: str, run_id: str, grants: Iterable[Grant]) -> None:
         """After a restart: a run that was found still holds these."""

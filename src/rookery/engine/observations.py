@@ -20,6 +20,7 @@ __all__ = [
     "EnvironmentGone",
     "EnvironmentReady",
     "HeardAgain",
+    "NodeBusy",
     "NodePreempted",
     "NodesGranted",
     "Observation",
@@ -151,6 +152,13 @@ class AgentHello(NodeObservation):
     """The agent of a node is up and talks to us; `machine` is what the engine calls where it runs."""
 
     machine: str = ""
+
+
+@dataclass(frozen=True)
+class NodeBusy(NodeObservation):
+    """What the agent is about before it starts its ranks."""
+
+    words: str
 
 
 @dataclass(frozen=True)

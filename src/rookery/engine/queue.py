@@ -44,7 +44,7 @@ class Wish:
 class Target:
     """Nodes and queue of one target. Pure bookkeeping: time comes in, nothing is started. Not thread-safe.
 
-    `size` is how many nodes it may have: `max_nodes`, or for a target on other machines that leaves it open what the engine has.
+    `size` is how many nodes it may have: `max_nodes`, or for a target on other machines that leaves it open what the engine has or can add.
     Nodes of such a target (`is_remote`) are there only while a run holds them: whether a machine is kept is the engine's affair.
     """
 

@@ -172,6 +172,12 @@ def _agent_hello(s: RunState, seen: obs.AgentHello) -> Step:
     return (_with_node(s, seen.node, machine=seen.machine) if seen.machine else s), ()
 
 
+def _node_busy(s: RunState, seen: obs.NodeBusy) -> Step:
+    if s.status is not RunStatus.PROVISIONING or s.stop or s.nodes[seen.node].phase != NodePhase.PLACED:
+        return s, ()
+    return replace(s, reason=seen.words if len(s.nodes) == 1 else f"node {seen.node}: {seen.words}"), ()
+
+
 def _ranks_running(s: RunState, seen: obs.RanksRunning) -> Step:
     if s.nodes[seen.node].phase != NodePhase.PLACED:
         return s, ()
@@ -412,6 +418,7 @@ _STEPS: dict[type, Callable[[RunState, Any], Step]] = {
     obs.PlacementFailed: _placement_failed,
     obs.PlacementWaits: _placement_waits,
     obs.AgentHello: _agent_hello,
+    obs.NodeBusy: _node_busy,
     obs.RanksRunning: _ranks_running,
     obs.RendezvousOpened: _rendezvous_opened,
     obs.Silence: _silence,

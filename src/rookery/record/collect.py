@@ -13,6 +13,7 @@ from typing import Any
 from sqlalchemy import delete, exists, func, or_, select, update
 
 from rookery.record.clock import from_unix, milliseconds
+from rookery.record.collect_data import unused_definitions, unused_manifests
 from rookery.record.content import Content
 from rookery.record.database import Database, Tx
 from rookery.record.leftovers import Found, Leftovers
@@ -77,6 +78,9 @@ class Collector:
         found = [self._runs(dry_run, from_unix(max(0.0, now - self._deleted_run_days * _DAY_S)))]
         found.append(self._unused_snapshots(dry_run, from_unix(before), now - max(grace_s, 60.0)))
         found.append(self._content(dry_run, from_unix(before), now))
+        for kind, collect in (("manifests", unused_manifests), ("definitions", unused_definitions)):
+            found.append(Collected(kind))
+            collect(self._db, dry_run, from_unix(before), found[-1].add)
         found.append(self._files_without_row(dry_run, before))
         for kind, things in self._leftovers.find(before, frozenset(keep)):
             found.append(self._remove_all(kind, things, dry_run))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import time
 from collections.abc import Sequence
 from typing import Any, Optional
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from rookery.errors import ConflictError, DatasetNotFoundError, UserError
-from rookery.record.clock import utc_now
+from rookery.record.clock import from_unix, utc_now
 from rookery.record.database import Database, Tx
 from rookery.record.events import write_event
 from rookery.record.schema_data import data_definitions, data_names, data_versions, run_data
@@ -18,6 +19,8 @@ from rookery.spec.data_definition import check_data_name, check_definition, defi
 from rookery.spec.manifest import Manifest
 
 __all__ = ["Datasets"]
+
+TOUCHED_S = 3600.0  # a definition that is saved again is made young so often at most
 
 
 class Datasets:
@@ -157,7 +160,11 @@ class Datasets:
 def save_definition(tx: Tx, plain: dict[str, Any], created_by: str) -> str:
     """The step inside a transaction; `plain` is checked."""
     found_id = definition_id(plain)
-    if not tx.conn.execute(select(data_definitions.c.id).where(data_definitions.c.id == found_id)).first():
+    this = data_definitions.c.id == found_id
+    made = tx.conn.execute(select(data_definitions.c.created_utc).where(this)).scalar()
+    if made is not None and made < from_unix(time.time() - TOUCHED_S):
+        tx.conn.execute(update(data_definitions).where(this).values(created_utc=utc_now()))  # `rookery gc` looks at it
+    if made is None:
         tx.conn.execute(
             insert(data_definitions).values(
                 id=found_id,

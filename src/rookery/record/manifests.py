@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 import zlib
 from typing import Any
 
-from sqlalchemy import insert, select
+from sqlalchemy import insert, select, update
 
 from rookery.errors import NotFoundError
-from rookery.record.clock import utc_now
+from rookery.record.clock import from_unix, utc_now
 from rookery.record.database import Database, Tx
 from rookery.record.schema_data import data_manifests
 from rookery.spec.manifest import Manifest, manifest_from_plain
 
 __all__ = ["Manifests"]
 
+TOUCHED_S = 3600.0  # one that is asked for again is made young so often at most
 KEPT = 4  # manifests in memory: whoever fetches files asks for the same one again and again
 
 
@@ -27,7 +29,7 @@ class Manifests:
         self._recent: dict[str, Manifest] = {}
 
     def put(self, manifest: Manifest) -> None:
-        """Stores it; the same one again changes nothing."""
+        """Stores it; the same one again changes nothing but its age, which `rookery gc` looks at."""
         rows = [list(entry) for entry in manifest.entries]
         packed = zlib.compress(json.dumps(rows, separators=(",", ":")).encode("ascii"), 1)
         with self._db.write() as tx:
@@ -63,7 +65,11 @@ class Manifests:
                 self._recent.pop(next(iter(self._recent)))
 
     def _insert(self, tx: Tx, manifest: Manifest, packed: bytes) -> None:
-        if tx.conn.execute(select(data_manifests.c.id).where(data_manifests.c.id == manifest.id)).first():
+        this = data_manifests.c.id == manifest.id
+        made = tx.conn.execute(select(data_manifests.c.created_utc).where(this)).scalar()
+        if made is not None:
+            if made < from_unix(time.time() - TOUCHED_S):
+                tx.conn.execute(update(data_manifests).where(this).values(created_utc=utc_now()))
             return
         tx.conn.execute(
             insert(data_manifests).values(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
+from rookery.record.run_brief import unix
+
 __all__ = ["sample_lines"]
 
 
@@ -11,7 +13,10 @@ def sample_lines(samples: list[dict[str, Any]], points: int) -> list[dict[str, A
     """[{"node", "times", "cpu_percent", "memory_bytes", "gpus": [{"index", "util_percent", "memory_bytes"}]}…]."""
     by_node: dict[int, list[dict[str, Any]]] = {}
     for sample in samples:
-        by_node.setdefault(sample["node"], []).append(sample)
+        kept = by_node.setdefault(sample["node"], [])
+        # An agent that was not answered says the same again.
+        if not kept or kept[-1].get("time") is None or kept[-1].get("time") != sample.get("time"):
+            kept.append(sample)
     return [_node(node, found, points) for node, found in sorted(by_node.items())]
 
 
@@ -20,7 +25,7 @@ def _node(node: int, samples: list[dict[str, Any]], points: int) -> dict[str, An
     cards = sorted({gpu["index"] for sample in samples for gpu in _gpus(sample) if "index" in gpu})
     return {
         "node": node,
-        "times": [part[0].get("time") for part in parts],
+        "times": [_seconds(part[0].get("time")) for part in parts],
         "cpu_percent": [_top(s.get("cpu_percent") for s in part) for part in parts],
         "memory_bytes": [_top(s.get("memory_bytes") for s in part) for part in parts],
         "gpus": [
@@ -47,6 +52,14 @@ def _gpus(sample: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _of(sample: dict[str, Any], card: Any, what: str) -> Any:
     return next((gpu.get(what) for gpu in _gpus(sample) if gpu.get("index") == card), None)
+
+
+def _seconds(time: Any) -> Optional[float]:
+    """Agents write ISO texts; charts want unix seconds."""
+    try:
+        return unix(time) if isinstance(time, str) else time
+    except ValueError:
+        return None  # an agent's word; the sample has no place on the axis then
 
 
 def _top(values: Any) -> Optional[float]:

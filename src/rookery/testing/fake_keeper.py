@@ -21,6 +21,7 @@ from socketserver import ThreadingMixIn, UnixStreamServer
 from typing import Any, Optional
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from rookery.spec.manifest import Manifest
 from rookery.worker.metric_shapes import MetricTable
 
 __all__ = ["FakeKeeper"]
@@ -53,6 +54,10 @@ class FakeKeeper:
         self.over = False  # answer agents with 409
         self.cancel = False
         self.rendezvous: dict[str, Any] = {}  # where node 0 waits
+        self.manifests: dict[str, Manifest] = {}
+        self.data: dict[str, bytes] = {}  # contents of manifests, by key
+        self.data_asked: list[tuple[str, int]] = []  # (path, first byte) of every file that was asked for by itself
+        self.data_gate: Optional[tuple[int, threading.Event]] = None  # after so many bytes of a file it waits for this
         self.fail_rate = 0.0
         self.delay_s = 0.0
         self._random = random.Random(7)
@@ -125,6 +130,8 @@ class FakeKeeper:
             return self._take_pack(body)
         if parts[0] == "content":
             return (200, self.content[parts[1]]) if parts[1] in self.content else _error(404, "not_found", "no content")
+        if parts[:2] == ["data", "manifests"]:
+            return self._manifest(parts[2], parts[3:], query)
         if parts[0] == "models":
             self.models.append(json.loads(body))
             name = self.models[-1]["name"]
@@ -155,6 +162,35 @@ class FakeKeeper:
             sizes = {name: len(data) for name, data in self.logs.items()}
             return 200, {"journals": dict(self.journal_offsets), "logs": sizes, "cancel": self.cancel}
         return 200, {"cancel": self.cancel} if verb == "beat" else {}
+
+    def _manifest(self, manifest_id: str, rest: list[str], query: dict[str, str]) -> tuple[int, Any]:
+        manifest = self.manifests[manifest_id]
+        if rest != ["bytes"]:
+            return 200, manifest.to_plain()
+        first = int(query["first"])
+        some = manifest.entries[first : first + int(query["count"])]
+        return 200, b"".join(self.data[entry.key] for entry in some if not entry.is_folder)
+
+    def send_file(self, handler: BaseHTTPRequestHandler) -> bool:
+        """Whether a file of a manifest is asked for; it is sent from where it is wanted."""
+        parts = urlsplit(handler.path).path.split("/")[3:]
+        if parts[:2] != ["data", "manifests"] or parts[3:4] != ["files"]:
+            return False
+        entry = self.manifests[parts[2]].entries[int(parts[4])]
+        start = int((handler.headers.get("Range") or "bytes=0-")[6:-1])
+        with self.changed:
+            self.data_asked.append((entry.path, start))
+            self.changed.notify_all()
+        data = self.data[entry.key]
+        handler.send_response_only(206 if start else 200)
+        handler.send_header("Content-Length", str(len(data) - start))
+        handler.end_headers()
+        if self.data_gate is not None:
+            handler.wfile.write(data[start : self.data_gate[0]])
+            self.data_gate[1].wait(120.0)
+            start = max(start, self.data_gate[0])
+        handler.wfile.write(data[start:])
+        return True
 
     def _take_log(self, name: str, offset: int, body: bytes) -> tuple[int, Any]:
         stored = self.logs.setdefault(name, bytearray())
@@ -328,6 +364,8 @@ class _Handler(BaseHTTPRequestHandler):
                 keeper.answer(self.command, self.path, body)
             self.close_connection = True
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            return
+        if keeper.send_file(self):
             return
         status, data = keeper.answer(self.command, self.path, body)
         text = data if isinstance(data, bytes) else json.dumps(data).encode()

@@ -11,6 +11,7 @@ namespaces, and `ray stop`, which ends every Ray of a machine, is never used. Ne
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import secrets
 import shutil
@@ -44,6 +45,18 @@ _QUICK = {
     "RAY_gcs_rpc_server_reconnect_timeout_s": "8",
     "RAY_enable_metrics_collection": "0",
 }
+_SCALING = {"RAY_FAKE_CLUSTER": "1", "AUTOSCALER_UPDATE_INTERVAL_S": "3"}
+_NO_COMMANDS = (
+    "initialization_commands",
+    "setup_commands",
+    "head_setup_commands",
+    "worker_setup_commands",
+    "head_start_ray_commands",
+    "worker_start_ray_commands",
+    "cluster_synced_files",
+    "rsync_exclude",
+    "rsync_filter",
+)
 _CLEAR = """
 import ray
 from ray.util import list_named_actors, placement_group_table, remove_placement_group
@@ -93,6 +106,8 @@ class RayCluster:
         own_pids: nodes have process numbers of their own, so that this machine's keeper takes none of theirs for its own.
         dashboard: with Ray's dashboard, which `ray job submit` needs.
         persistent: it outlives this process.
+        scales: kinds of nodes that Ray's autoscaler may add, name → {"resources", "max_workers"}. Those are raylets of their own
+            beside the head's (Ray's fake_multinode provider): real nodes for Ray, with the head's address and host name.
     """
 
     def __init__(
@@ -105,6 +120,7 @@ class RayCluster:
         own_pids: bool = False,
         dashboard: bool = False,
         persistent: bool = False,
+        scales: Optional[Mapping[str, Mapping[str, Any]]] = None,
     ) -> None:
         self.python = ensure_ray()
         self._dashboard = dashboard
@@ -129,8 +145,10 @@ class RayCluster:
                 "RAY_AUTH_MODE": "token",
                 "RAY_AUTH_TOKEN_PATH": self.token_path,
                 "RAY_USAGE_STATS_ENABLED": "0",
+                **(_SCALING if scales else {}),
                 **(variables or {}),
             }
+            self._scaling_path = self._write_scaling(scales) if scales else ""
             self._start_all(names)
         except BaseException:
             self.close()
@@ -182,6 +200,7 @@ class RayCluster:
             f"--dashboard-host={node.address}",
             f"--dashboard-port={DASHBOARD_PORT}",
         ]
+        where += [f"--autoscaling-config={self._scaling_path}"] if self._scaling_path else []
         command = [
             *(where if node is self.head else [f"--address={self.address}"]),
             f"--node-ip-address={node.address}",
@@ -249,6 +268,35 @@ class RayCluster:
             self.start_node(name)
         except BaseException as error:
             errors.append(error)
+
+    def _write_scaling(self, kinds: Mapping[str, Mapping[str, Any]]) -> str:
+        """The file of Ray's autoscaler (which is YAML, so JSON will do)."""
+        alone = {"resources": {"CPU": self.cpus}, "node_config": {}, "max_workers": 0}
+        config = {
+            "cluster_name": "scaled",
+            "max_workers": sum(kind["max_workers"] for kind in kinds.values()),
+            "idle_timeout_minutes": 5,
+            "upscaling_speed": 100,
+            "provider": {
+                "type": "fake_multinode",
+                "use_node_id_as_ip": True,  # its nodes have one address
+                "disable_node_updaters": True,
+                "disable_launch_config_check": True,
+                "launch_multiple": True,
+                "gcs_address": self.address,
+            },
+            "head_node_type": "ray.head.default",
+            "available_node_types": {
+                "ray.head.default": alone,
+                **{name: {"node_config": {}, "min_workers": 0, **kind} for name, kind in kinds.items()},
+            },
+            **{name: {} for name in ("auth", "docker", "file_mounts")},
+            **{name: [] for name in _NO_COMMANDS},
+        }
+        path = os.path.join(self.folder, "autoscaler.yaml")
+        with open(path, "w") as f:
+            json.dump(config, f)
+        return path
 
     def _python_on_head(self) -> str:
         """A program that is this cluster's Python, run on the head."""

@@ -45,6 +45,7 @@ class Attached:
         self.fault = f"the engine of '{name}' is being started"
         self.held = ""  # why it is not to be used yet although it could be
         self.census: tuple[NodeInfo, ...] = ()
+        self.num_addable = 0  # Engine.num_addable
         self.counted_at: Optional[float] = None  # monotonic; None: never yet
         self._make, self._on_death, self._on_change, self._on_notice = make, on_death, on_change, on_notice
         self._jobs: queue.SimpleQueue[Optional[tuple[Job, float]]] = queue.SimpleQueue()
@@ -136,7 +137,7 @@ class Attached:
     def _count(self) -> None:
         assert self.engine is not None
         try:
-            census = tuple(self.engine.nodes())
+            census, num_addable = tuple(self.engine.nodes()), self.engine.num_addable()
         except RookeryError as error:
             self._tell(error.message)
             return
@@ -144,8 +145,8 @@ class Attached:
             log.exception("The machines of '%s' could not be counted", self.name)
             self._tell(f"The machines of '{self.name}' could not be counted: {error!r}.")
             return
-        changed = census != self.census or self.counted_at is None
-        self.census, self.counted_at = census, time.monotonic()
+        changed = (census, num_addable) != (self.census, self.num_addable) or self.counted_at is None
+        self.census, self.num_addable, self.counted_at = census, num_addable, time.monotonic()
         self._tell("", changed)
         self._usable.set()
 

@@ -188,6 +188,11 @@ class Engine(abc.ABC):
         """
         return []
 
+    def num_addable(self) -> int:
+        """How many agents more than on `nodes` would have room on machines that the engine can add by itself when they are
+        placed (a cluster that scales). Never blocks."""
+        return 0
+
     def run_on_node(self, program: str, timeout_s: float) -> NodeAnswer:
         """Run a small Python program (source text, on standard input of the node's Python) on one node and wait for it:
         how a target is checked from the other side.

@@ -157,6 +157,11 @@ class Engines:
         attached = self._attached.get(target)
         return attached.census if attached else ()
 
+    def num_addable(self, target: str) -> int:
+        """How many agents more a target's engine could make room for by itself."""
+        attached = self._attached.get(target)
+        return attached.num_addable if attached else 0
+
     def _died(self, name: str, death: Death) -> None:
         attached = self._attached.get(name)
         if death.reason and attached is not None:

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Header, Query, Request
 from starlette.responses import Response
 
 from rookery.data import read_entries, read_entry, receive_output, resolver_of
+from rookery.data.files import entry_at
 from rookery.data.packs import PackWriter
 from rookery.server.answers import JsonAnswer, answer, raw_answer, stream_answer
 from rookery.server.auth import Asking, Principal
@@ -62,8 +63,10 @@ def get_manifest_file(
     range: Annotated[Optional[str], Header(alias="Range")] = None,
 ) -> Response:
     manifest = services.record.manifests.get(manifest_id)
-    entry, file = read_entry(services.record, manifest, index)
-    return raw_answer(lambda: file, entry.size, range, {"ETag": f'"{entry.key}"'})
+    entry = entry_at(manifest, index)
+    # Opened only once the range is known to be one: an answer of 416 leaves nothing open.
+    headers = {"ETag": f'"{entry.key}"'}
+    return raw_answer(lambda: read_entry(services.record, manifest, index)[1], entry.size, range, headers)
 
 
 @router.get("/data/manifests/{manifest_id}/bytes")

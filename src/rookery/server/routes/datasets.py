@@ -121,10 +121,14 @@ def get_dataset_file(
     entry, file = read_entry(services.record, manifest, index)
     headers = {"ETag": f'"{entry.key}"'}
     kind = None
-    if inline:
-        kind = picture_type(file.read(16))
-        file.seek(0)
-    response = raw_answer(lambda: file, entry.size, range, headers)
+    try:
+        if inline:
+            kind = picture_type(file.read(16))
+            file.seek(0)
+        response = raw_answer(lambda: file, entry.size, range, headers)
+    except BaseException:
+        file.close()  # a range that is none, a store that breaks off
+        raise
     if kind is not None:
         response.headers["Content-Type"] = kind
         response.headers["Content-Disposition"] = "inline"

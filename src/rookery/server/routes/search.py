@@ -11,6 +11,7 @@ from rookery.errors import RunNotFoundError
 from rookery.record.run_table import Columns, RunQuery
 from rookery.record.search import Condition, Order
 from rookery.server.answers import JsonAnswer
+from rookery.server.arguments import named_arguments
 from rookery.server.schemas_views import CompareAsked, SearchAsked, SeriesAsked
 from rookery.server.services import Served
 from rookery.server.strict_json import strict_answer
@@ -76,6 +77,9 @@ def compare_runs(asked: CompareAsked, services: Served) -> JsonAnswer:
             raise RunNotFoundError(
                 f"Run '{run_id}' does not exist in this workspace. List them with `rookery ps --all`."
             )
+    for run in found:
+        # What was logged as a parameter wins over an argument of the same name.
+        run["params"] = {**named_arguments(services.record.runs.get(run["id"])["spec"]["arguments"]), **run["params"]}
     told: dict[str, Any] = {"more": {}}
     for kind in ("params", "metrics", "tags"):
         rows = _rows(

@@ -27,6 +27,7 @@ class Machine:
     memory: int = 0
     kind: str = ""
     death: str = ""
+    scaled_as: str = ""  # the kind of node as which the autoscaler brought it
 
     @property
     def cpus(self) -> int:
@@ -39,11 +40,13 @@ class Machine:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of node that the cluster's autoscaler may add; `most` is -1 where it names no limit."""
+    """A kind of node that the cluster's autoscaler may still add; `most` of it, and `shared` of all kinds together (-1: it
+    names no limit)."""
 
     name: str
     resources: dict[str, float]
     most: int
+    shared: int = -1
 
 
 @dataclass(frozen=True)
@@ -93,10 +96,15 @@ def need_of(
 
 def most_that_fit(need: Need, machines: Sequence[Machine], kinds: Sequence[Kind], count: int, is_strict: bool) -> int:
     """How many agents of this size the cluster could hold with nothing else on it (counted up to `count` per kind)."""
-    total = 0
-    for resources, copies in [(m.resources, 1) for m in machines] + [(k.resources, _most(k, count)) for k in kinds]:
-        fit = _fit(need, resources, count)
-        total += copies * (min(1, fit) if is_strict else fit)
+
+    def fit(resources: dict[str, float]) -> int:
+        return _fit(need, resources, 1 if is_strict else count)
+
+    total = sum(fit(m.resources) for m in machines)
+    left = min((k.shared for k in kinds if k.shared >= 0), default=count)
+    for kind in sorted(kinds, key=lambda k: -fit(k.resources)):
+        num = min(left, _most(kind, count))
+        total, left = total + num * fit(kind.resources), left - num
     return total
 
 
@@ -108,7 +116,7 @@ def missing_words(
     if most >= count:
         return None
     there = ", ".join(f"{m.name}: {_has_words(m.resources)}" for m in machines) or "no nodes"
-    scaled = f"; its autoscaler adds up to {_kinds_words(kinds)}" if kinds else ""
+    scaled = f"; its autoscaler adds up to {_kinds_words(kinds)}" if _adds(kinds) else ""
     nodes = "node was" if count == 1 else "nodes were"
     machine = " on machines of their own" if is_strict and count > 1 else ""
     return (
@@ -130,7 +138,7 @@ def waiting_words(need: Need, count: int, machines: Sequence[Machine], kinds: Se
     words = f"Ray has no room yet for {count} x {need.words}; free are {free or 'no nodes'}"
     possible = most_that_fit(need, alive, (), count, is_strict)
     dead = [m.name for m in machines if not m.alive]
-    if possible < count and kinds:
+    if possible < count and _adds(kinds):
         words += f"; Ray's autoscaler was asked for more nodes ({_kinds_words(kinds)})"
     elif possible < count and dead:
         words += f"; {', '.join(dead)} must come back first (dead now)"
@@ -151,10 +159,17 @@ def _most(kind: Kind, count: int) -> int:
     return count if kind.most < 0 else min(kind.most, count)
 
 
+def _adds(kinds: Sequence[Kind]) -> bool:
+    return any(k.most and k.shared for k in kinds)
+
+
 def _kinds_words(kinds: Sequence[Kind]) -> str:
-    return ", ".join(
+    words = ", ".join(
         f"{'any number' if k.most < 0 else k.most} x {k.name} ({_has_words(k.resources)})" for k in kinds if k.most
     )
+    shared = min((k.shared for k in kinds if k.shared >= 0), default=None)
+    is_less = shared is not None and (any(k.most < 0 for k in kinds) or sum(k.most for k in kinds) > shared)
+    return f"{words}, {shared} in all" if is_less else words
 
 
 def _has_words(resources: dict[str, float]) -> str:

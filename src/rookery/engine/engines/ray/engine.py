@@ -114,6 +114,10 @@ class RayEngine(Engine):
             used = {a.node_id for g in self._gangs.values() for a in g.agents if not a.is_ended}
             return [_info(m, m.id in used) for m in self._machines.that_count()]
 
+    def num_addable(self) -> int:
+        with self._lock:
+            return self._machines.num_addable(self._spec)
+
     def run_on_node(self, program: str, timeout_s: float) -> NodeAnswer:
         answer = self._run_program(program, timeout_s)
         if answer.get("lost"):  # the bridge was: its next one can ask again

@@ -5,7 +5,15 @@ from __future__ import annotations
 import time
 from typing import Any, Optional
 
-from rookery.engine.engines.ray.admission import Kind, Machine, Need, missing_words, need_of, waiting_words
+from rookery.engine.engines.ray.admission import (
+    Kind,
+    Machine,
+    Need,
+    missing_words,
+    most_that_fit,
+    need_of,
+    waiting_words,
+)
 from rookery.errors import ComputeError
 from rookery.spec.compute import ClusterSpec
 from rookery.spec.engine_options import RayOptions
@@ -13,7 +21,8 @@ from rookery.spec.engine_options import RayOptions
 __all__ = ["Machines"]
 
 BACK_S = 900.0  # a node that died is waited for so long; then a gang that needs it can never be placed
-_FIELDS = ("id", "name", "address", "alive", "resources", "free", "memory", "kind", "death")
+_MANY = 1000  # nodes of an autoscaler that names no limit
+_FIELDS = ("id", "name", "address", "alive", "resources", "free", "memory", "kind", "death", "scaled_as")
 
 
 class Machines:
@@ -30,25 +39,30 @@ class Machines:
     def take(self, word: dict[str, Any]) -> None:
         """What the bridge says: {"nodes", "scaler", "patience_s"}."""
         for data in word["nodes"]:
-            machine = Machine(**{name: data[name] for name in _FIELDS})
+            machine = Machine(**{name: data[name] for name in _FIELDS if name in data})
             before = self._all.get(machine.id)
             if before is not None and before.alive and not machine.alive:
                 self._died_at[machine.id] = time.monotonic()
             self._all[machine.id] = machine
-        self._kinds = tuple(Kind(k["name"], k["resources"], k["max"]) for k in word["scaler"])
+        self._kinds = tuple(Kind(k["name"], k["resources"], k["max"], k.get("shared", -1)) for k in word["scaler"])
         self.patience_s = float(word["patience_s"])
 
     def alive(self) -> list[Machine]:
         return [m for m in self._all.values() if m.alive]
 
     def that_count(self) -> list[Machine]:
-        """Those alive, and those that died a while ago and have not been replaced: they may come back."""
+        """Those alive, and those that died a while ago and have not been replaced: they may come back. Not those of the
+        autoscaler: it takes them away when nobody needs them, and what it may add counts already."""
+        scaled = {kind.name for kind in self._kinds}
         alive, since = self.alive(), time.monotonic() - BACK_S
         there = {m.address for m in alive}
         dead = {
             m.address: m  # one per machine, however often it died
             for m in self._all.values()
-            if not m.alive and m.address not in there and self._died_at.get(m.id, -BACK_S) > since
+            if not m.alive
+            and m.address not in there
+            and m.scaled_as not in scaled
+            and self._died_at.get(m.id, -BACK_S) > since
         }
         return [*alive, *dead.values()]
 
@@ -63,6 +77,11 @@ class Machines:
 
     def need(self, count: int, spec: ClusterSpec) -> Need:
         return need_of(spec, dict(self._options.resources), count, self.that_count(), self._kinds, self._is_strict)
+
+    def num_addable(self, spec: ClusterSpec) -> int:
+        """How many agents would have room on what the autoscaler may still add; those that say no size take a node each."""
+        need = Need(spec.cpus_per_node or 0, spec.gpus_per_node or 0, dict(self._options.resources))
+        return most_that_fit(need, (), self._kinds, _MANY, is_strict=not spec.cpus_per_node)
 
     def missing(self, need: Need, count: int) -> Optional[str]:
         """Why a gang can never be placed; None when it can."""

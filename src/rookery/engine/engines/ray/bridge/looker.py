@@ -5,11 +5,16 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from .scaler import Scaler, kind_of, kinds_by_node, still
+
 _PATIENCE = "RAY_gcs_rpc_server_reconnect_timeout_s"  # as Ray spells it
 
 
 class Looker:
     """An actor without resources on the head; it leaves with the bridge."""
+
+    def __init__(self) -> None:
+        self._scaler = Scaler()
 
     def look(self, groups: list[str]) -> dict[str, Any]:
         """Nodes with what is free on each, what the autoscaler may add, and the states of placement groups."""
@@ -17,6 +22,8 @@ class Looker:
         from ray._private import state
 
         free = state.available_resources_per_node()
+        kinds = self._scaler.kinds(state, ray.get_runtime_context().gcs_address)
+        mapping = kinds_by_node() if kinds else {}
         nodes = []
         for node in ray.nodes():
             has, left = node.get("Resources") or {}, free.get(node["NodeID"]) or {}
@@ -32,9 +39,11 @@ class Looker:
                     "kind": (node.get("Labels") or {}).get("ray.io/accelerator-type", ""),
                     "death": node.get("DeathReasonMessage") or "",
                     "head": "node:__internal_head__" in has,
+                    "scaled_as": kind_of(node, mapping),
                 }
             )
-        return {"nodes": nodes, "scaler": _scaler(state), "groups": _groups(groups), **_patience()}
+        there = [node["scaled_as"] for node in nodes if node["alive"] and not node["head"]]
+        return {"nodes": nodes, "scaler": still(kinds, there), "groups": _groups(groups), **_patience()}
 
     def actors(self, namespace: str) -> list[str]:
         """The names of all named actors of a namespace."""
@@ -47,6 +56,14 @@ class Looker:
         from ray.util import placement_group_table
 
         return {g["name"]: g["state"] for g in placement_group_table().values() if g["name"]}
+
+
+def is_on_head() -> bool:
+    """Whether the driver that asks is on the cluster's head."""
+    import ray
+
+    here = ray.get_runtime_context().get_node_id()
+    return any(n["NodeID"] == here and "node:__internal_head__" in (n.get("Resources") or {}) for n in ray.nodes())
 
 
 def _counts(resources: dict[str, float]) -> dict[str, float]:
@@ -66,20 +83,6 @@ def _groups(ids: list[str]) -> dict[str, dict[str, str]]:
         for i in ids
         if i in table
     }
-
-
-def _scaler(state: Any) -> list[dict[str, Any]]:
-    """The kinds of nodes that an autoscaler may add: resources and how many at most (-1: no limit)."""
-    try:
-        config = state.state.get_cluster_config()
-    except Exception:  # an older Ray, or one that keeps it elsewhere
-        return []
-    if config is None:
-        return []
-    return [
-        {"name": g.name, "resources": {k: float(v) for k, v in g.resources.items()}, "max": int(g.max_count)}
-        for g in config.node_group_configs
-    ]
 
 
 def _patience() -> dict[str, float]:

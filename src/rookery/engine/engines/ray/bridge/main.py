@@ -80,15 +80,16 @@ class Bridge:
     def __init__(self, namespace: str, prefix: str, say: _Voice, is_driver: bool) -> None:
         import ray
 
-        from . import looker, node_actor
+        from . import looker, node_actor, scaler
         from .gangs import Gangs
 
         self._ray, self._say, self._namespace, self._prefix = ray, say, namespace, prefix
-        for module in (looker, node_actor):  # the cluster does not have them
+        for module in (looker, scaler, node_actor):  # the cluster does not have them
             ray.cloudpickle.register_pickle_by_value(module)
         self._run_program = ray.remote(node_actor.run_program)
         self._looker_class, self._looker = looker.Looker, None
-        self._here = looker.Looker() if is_driver else None  # a driver can look for itself
+        # A driver on the head can look for itself; only there the autoscaler is seen.
+        self._here = looker.Looker() if is_driver and looker.is_on_head() else None
         self._nodes: dict[str, dict[str, Any]] = {}
         self._said: Any = None
         self._groups_said: dict[str, Any] = {}
@@ -184,6 +185,8 @@ class Bridge:
             node["name"] = node["host"] if unique else f"{node['host']}@{node['address']}"
             if not node["alive"] and node["id"] in self._nodes:
                 node["name"] = self._nodes[node["id"]]["name"]  # as it was called when it lived
+            if not node["scaled_as"] and node["id"] in self._nodes:  # the autoscaler forgets a node before Ray does
+                node["scaled_as"] = self._nodes[node["id"]]["scaled_as"]
             node["cpus"], node["gpus"] = int(node["resources"].get("CPU", 0)), int(node["resources"].get("GPU", 0))
             self._nodes[node["id"]] = node
         said = {"nodes": list(self._nodes.values()), "scaler": seen["scaler"], "patience_s": seen["patience_s"]}

@@ -1,0 +1,37 @@
+/** The curves of one chart: asked for when it comes into sight, again when it is zoomed, and anew when something was logged. */
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { call } from "@/api/client";
+import { keys } from "@/api/query";
+import { makeBatch, type Question } from "./batch";
+import type { ChartPlan } from "./charts";
+import { toCurves, type Drawn, type Series } from "./curves";
+import { askedRange, type View } from "./view";
+
+const load = makeBatch<Series>(async ({ run, points, x, from, to }: Question, names) => (await call("get_series", { path: { run_id: run }, query: { name: names, points, x, from, to } })).series);
+
+export interface Loaded {
+  drawn: Drawn | null;
+  series: readonly (Series | null)[];
+  error: unknown;
+  retry: () => void;
+}
+
+export function useSeries(run: string, plan: ChartPlan, view: View, start: number, points: number, isSeen: boolean): Loaded {
+  const question: Question = { run, points, x: view.x === "step" ? "step" : "time", ...askedRange(view.zoom, start) };
+  const names = plan.lines.map((line) => line.name);
+  const asked = useQuery({
+    queryKey: keys.run(run, "series", names, question),
+    queryFn: () => Promise.all(names.map((name) => load(question, name))),
+    enabled: isSeen,
+    placeholderData: keepPreviousData,
+    gcTime: 60_000,
+  });
+  const { data } = asked;
+  const drawn = useMemo(
+    // What is kept from before may be of another axis: then it is not drawn.
+    () => (data && data.every((each) => each === null || each.x === question.x) ? toCurves(plan.lines, data, { smooth: view.smooth, isLog: view.isLog, start }) : null),
+    [data, plan.lines, view.smooth, view.isLog, start, question.x],
+  );
+  return { drawn, series: data ?? [], error: asked.data ? null : asked.error, retry: () => void asked.refetch() };
+}

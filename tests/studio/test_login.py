@@ -1,0 +1,84 @@
+"""Logging in to a team's server: refused with the reason, held off after too many tries, and again without losing the page."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.program import Program
+from tests.conftest import stop_keepers
+
+PASSWORD = "a long and good one"
+
+
+@pytest.fixture(scope="module")
+def coop(built, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("team")
+    program = Program(folder / "coop", folder / "home")
+    program("init", "--name", "birds")
+    for name, role in (("ann", "owner"), ("cleo", "reader"), ("dora", "contributor")):
+        program("user", "add", name, "--role", role, "--password-stdin", given=PASSWORD + "\n")
+    yield program
+    stop_keepers(str(folder))
+
+
+@pytest.fixture(scope="module")
+def url(coop):
+    with coop.server() as url:
+        yield url
+
+
+def log_in(page, name, password=PASSWORD):
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Password").fill(password)
+    page.get_by_role("button", name="Log in").click()
+
+
+def test_refused_then_let_in_where_one_wanted_to_go(browser, url):
+    with browser.page(f"{url}/settings?tab=look", check=False) as seen:
+        assert "/login?to=" in seen.page.url
+        log_in(seen.page, "ann", "a wrong one")
+        seen.page.get_by_role("alert").wait_for()
+        assert seen.page.get_by_role("alert").inner_text().strip()
+        log_in(seen.page, "ann")
+        seen.page.wait_for_url("**/settings?tab=look")
+        seen.page.get_by_test_id("settings-look").wait_for()
+        assert seen.page.get_by_test_id("tab-users").count() == 1
+
+
+def test_a_reader_is_not_offered_what_is_refused(browser, url):
+    with browser.page(f"{url}/compute", check=False) as seen:
+        log_in(seen.page, "cleo")
+        seen.page.locator('[data-row="local"]').wait_for()
+        seen.page.get_by_role("button", name="cleo").wait_for()
+        assert seen.page.get_by_test_id("compute-new").count() == 0
+        seen.page.locator("[data-testid=nav-settings]:visible").click()
+        seen.page.get_by_test_id("settings-password").wait_for()
+        assert seen.page.get_by_test_id("tab-users").count() == 0
+
+
+def test_session_that_has_ended_logs_in_again_and_keeps_the_page(browser, url):
+    with browser.page(f"{url}/models?q=rook", check=False) as seen:
+        page = seen.page
+        log_in(page, "dora")
+        page.get_by_test_id("empty").wait_for()
+        page.evaluate("window.stayed = true")
+        page.context.clear_cookies()
+        page.locator("[data-testid=nav-environments]:visible").click()
+        page.get_by_test_id("logged-out").get_by_text("Log in again").click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_label("Name").fill("dora")
+        for attempt in range(6):  # five are free
+            dialog.get_by_label("Password").fill(f"wrong {attempt}")
+            dialog.get_by_test_id("login-submit").click()
+            dialog.get_by_test_id("login-refused").wait_for()
+            page.wait_for_selector("[data-testid=login-submit]:not([aria-busy])")
+        dialog.get_by_text("Too many failed logins. Wait").wait_for()
+        seen.shot("login-again")
+        assert seen.axe() == []
+        # Who is another one comes in meanwhile.
+        dialog.get_by_label("Name").fill("ann")
+        dialog.get_by_label("Password").fill(PASSWORD)
+        dialog.get_by_test_id("login-submit").click()
+        page.get_by_test_id("environments-table").wait_for()
+        page.get_by_test_id("logged-out").wait_for(state="detached")
+        assert page.evaluate("window.stayed")
