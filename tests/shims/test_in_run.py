@@ -15,13 +15,14 @@ SCRIPT = """
 import sys
 from azureml.core import Run, Dataset, Workspace
 from azureml.core.run import Run as Same
+from azureml.train.automl import AutoMLConfig
 run = Run.get_context()
 assert Run is Same and run is Run.get_context()
 run.log("minor", sys.version_info[1])
 try:
-    Dataset.get_by_name(None, "x")
+    AutoMLConfig(task="classification")
 except NotImplementedError as error:
-    assert "azureml.core" in str(error) and "Dataset" in str(error)
+    assert "azureml.train" in str(error) and "AutoMLConfig" in str(error)
 else:
     raise AssertionError("a placeholder was used without a word")
 """
