@@ -9,7 +9,9 @@ import pytest
 
 from rookery.agent.data_cache import DataCache
 
-NOW = time.time()
+
+def ago(seconds):
+    return time.time() - seconds
 
 
 @pytest.fixture
@@ -27,7 +29,7 @@ def add(cache, tree, *keys, age_s=3600.0, link=os.link):
                 with open(path, "wb") as f:
                     f.write(key[:1].encode() * 100)
                 cache.keep(key, path)
-            os.utime(cache.blob(key), (NOW - age_s, NOW - age_s))
+            os.utime(cache.blob(key), (ago(age_s), ago(age_s)))
             link(cache.blob(key), os.path.join(folder, key))
         cache.complete(tree)
     write_used(cache, tree, age_s)
@@ -35,7 +37,7 @@ def add(cache, tree, *keys, age_s=3600.0, link=os.link):
 
 def write_used(cache, tree, age_s):
     with open(os.path.join(cache.root, "trees", tree + ".json"), "w") as f:
-        f.write(f'{{"used": {NOW - age_s}}}')
+        f.write(f'{{"used": {ago(age_s)}}}')
 
 
 def has(cache, *keys):
@@ -109,9 +111,9 @@ class TestLeftovers:
         assert os.path.exists(making)
         assert os.path.exists(partial)
         for path in (making, partial):
-            os.utime(path, (NOW - 90000, NOW - 90000))
+            os.utime(path, (ago(90000), ago(90000)))
         with cache.hold("t1"), cache.incoming("aa", True) as file:
-            os.utime(partial, (NOW - 90000, NOW - 90000))
+            os.utime(partial, (ago(90000), ago(90000)))
             cache.trim()
             assert os.path.exists(making)
             assert os.path.exists(partial)
