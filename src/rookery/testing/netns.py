@@ -184,7 +184,10 @@ class Node:
     def pids(self) -> list[int]:
         """The processes of this node (numbers of this side), without the one that holds it open."""
         held = {self._holder.pid, self._init()} if self._holder else set()
-        held |= {child for pid in held for child in _children(pid)[:1] if command_line(child) == ("sleep", "infinity")}
+        for pid in tuple(held):
+            # Its sleep is a copy of the shell until it has become one.
+            words = (("sleep", "infinity"), command_line(pid), ())
+            held |= {child for child in _children(pid)[:1] if command_line(child) in words}
         return [pid for pid in _pids_of(self.namespace) if pid not in held]
 
     def pid_here(self, number: int) -> int:
