@@ -16,7 +16,9 @@ VARIABLES = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_
 def s3_server() -> Iterator[str]:
     """Its address. Variables that let clients of this process find it are set meanwhile."""
     from moto.server import ThreadedMotoServer
+    from s3fs import S3FileSystem
 
+    S3FileSystem.clear_instance_cache()  # a client of the server before this one would go on asking there
     server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
@@ -33,3 +35,4 @@ def s3_server() -> Iterator[str]:
             else:
                 os.environ[name] = value
         server.stop()
+        S3FileSystem.clear_instance_cache()
