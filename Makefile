@@ -13,7 +13,7 @@ quickstart: $(VENV)/.vision $(VENV)/.azureml studio
 	$(BIN)/python examples/quickstart.py
 
 test: $(VENV)/.vision $(VENV)/.azureml $(VENV)/.test studio
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python tests/side_by_side.py $(PYTEST_ARGS)
 
 # Under five minutes: everything but the long stories.
 test-fast: $(VENV)/.vision $(VENV)/.azureml $(VENV)/.test studio

@@ -19,6 +19,7 @@ import pytest
 
 from rookery.environments.containers import contained
 from rookery.environments.containers import runtimes as containers
+from rookery.testing.debian import apt_alone
 
 IMAGE = "localhost/rookery-tests/python:latest"
 PACKAGES = ["podman", "runc", "mmdebstrap"]
@@ -121,10 +122,11 @@ def _apt(*packages: str) -> None:
     if os.getuid() != 0 or shutil.which("apt-get") is None:
         pytest.skip(f"needs {', '.join(packages)}: only root can install them, with apt-get")
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for words in (["update", "-q"], ["install", "-q", "-y", "--no-install-recommends", *packages]):
-        done = subprocess.run(
-            ["apt-get", *words], env=environment, capture_output=True, text=True, timeout=900, check=False
-        )
+    with apt_alone():
+        for words in (["update", "-q"], ["install", "-q", "-y", "--no-install-recommends", *packages]):
+            done = subprocess.run(
+                ["apt-get", *words], env=environment, capture_output=True, text=True, timeout=900, check=False
+            )
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
-__all__ = ["ensure_programs"]
+__all__ = ["apt_alone", "ensure_programs"]
 
 _LOCK = "/run/lock/rookery-testing-apt"
 _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -29,12 +30,19 @@ def ensure_programs(packages: Mapping[str, str]) -> dict[str, str]:
     return {program: _find(program) or program for program in packages}
 
 
+@contextlib.contextmanager
+def apt_alone() -> Iterator[None]:
+    """Inside it no other test run of this machine uses apt-get: they would fight for its locks."""
+    os.makedirs(os.path.dirname(_LOCK), exist_ok=True)
+    with open(_LOCK, "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def _install(missing: list[str], install: str) -> None:
     # RUNLEVEL: services that a package would start have no place here, which invoke-rc.d understands.
     variables = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}
-    os.makedirs(os.path.dirname(_LOCK), exist_ok=True)
-    with open(_LOCK, "w") as lock:  # two test runs at a time must not fight for dpkg's own lock
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with apt_alone():
         # A fresh machine has no lists of packages, and a mirror may fail once.
         patient = ["-o", "DPkg::Lock::Timeout=120", "-o", "Acquire::Retries=3"]
         said = ""

@@ -7,6 +7,8 @@ import shutil
 import subprocess
 import venv
 
+from rookery.testing.debian import apt_alone
+
 __all__ = ["ensure_openmpi", "make_openmpi_5"]
 
 
@@ -22,9 +24,10 @@ def ensure_openmpi() -> str:
     if not shutil.which("apt-get") or os.getuid() != 0:
         raise RuntimeError("mpirun is missing. Install it with `apt-get install openmpi-bin libopenmpi-dev`.")
     variables = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for command in (["apt-get", "update"], ["apt-get", "install", "-y", "openmpi-bin", "libopenmpi-dev"]):
-        done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=240, check=False)
-        problem = done.stderr[-500:] if done.returncode else ""
+    with apt_alone():
+        for command in (["apt-get", "update"], ["apt-get", "install", "-y", "openmpi-bin", "libopenmpi-dev"]):
+            done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=240, check=False)
+            problem = done.stderr[-500:] if done.returncode else ""
     found = shutil.which("mpirun")
     if not found:
         raise RuntimeError(f"mpirun could not be installed: {problem}")

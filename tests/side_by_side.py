@@ -1,0 +1,86 @@
+"""All tests, in pieces, two at a time: much of what they do is waiting. `make test` is this.
+
+A piece is a pytest of its own, and what it says is printed when it has ended. Folders that no piece names belong to the last one, so
+that none is forgotten. Words on the command line are given to every piece: `python tests/side_by_side.py --collect-only -q`.
+"""
+
+from __future__ import annotations
+
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parent
+AT_A_TIME = 2
+# The longest first.
+PIECES = {
+    "keeper": ["server", "record", "cli", "engine", "client", "sdk", "azureml", "bring", "mlflow"],
+    "engines": ["node", "ssh", "slurm", "agent", "ray", "faults", "kubernetes"],
+    "studio": ["studio", "vision", "data"],
+}
+REST = "stories and the rest"
+NO_TESTS = 5  # pytest's code for it: what `-k` names may be in another piece
+
+
+def main() -> int:
+    waiting: queue.Queue[tuple[str, list[str]]] = queue.Queue()
+    for name, paths in pieces().items():
+        waiting.put((name, paths))
+    ended: list[tuple[str, int, str, float]] = []
+    printing = threading.Lock()
+
+    def work() -> None:
+        while True:
+            try:
+                name, paths = waiting.get_nowait()
+            except queue.Empty:
+                return
+            code, text, took_s = run(paths)
+            with printing:
+                ended.append((name, code, last_line(text), took_s))
+                print(f"\n===== {name}: {' '.join(paths)}\n{text}", flush=True)
+
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(AT_A_TIME)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    print("\n===== all pieces")
+    for name, code, said, took_s in ended:
+        print(f"{'ok    ' if code == 0 else 'FAILED'} {name}, {took_s / 60:.1f} min: {said.strip('= ')}")
+    return 0 if len(ended) == len(pieces()) and not any(code for _, code, _, _ in ended) else 1
+
+
+def pieces() -> dict[str, list[str]]:
+    """Every folder and every file of tests, in exactly one piece."""
+    named = {folder for folders in PIECES.values() for folder in folders}
+    found = sorted(p for p in TESTS.iterdir() if (p.is_dir() and any(p.rglob("test_*.py"))) or p.match("test_*.py"))
+    missing = named - {p.name for p in found}
+    if missing:
+        raise SystemExit(f"tests/side_by_side.py names folders that are not there: {', '.join(sorted(missing))}")
+    rest = [f"tests/{p.name}" for p in found if p.name not in named]
+    first, *others = ((name, [f"tests/{folder}" for folder in folders]) for name, folders in PIECES.items())
+    return dict([first, (REST, rest), *others])
+
+
+def run(paths: list[str]) -> tuple[int, str, float]:
+    """One piece: exit code, all that it said, and how long it took."""
+    start = time.monotonic()
+    with tempfile.TemporaryFile() as out:
+        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--durations=10", *sys.argv[1:], *paths]
+        code = subprocess.run(command, cwd=TESTS.parent, stdout=out, stderr=out, check=False).returncode
+        out.seek(0)
+        text = out.read().decode("utf-8", "replace")
+    return 0 if code == NO_TESTS and sys.argv[1:] else code, text, time.monotonic() - start
+
+
+def last_line(text: str) -> str:
+    return text.strip().rsplit("\n", 1)[-1]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
