@@ -247,5 +247,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response_only(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(text)))
+        if self.close_connection:
+            self.send_header("Connection", "close")  # or the next request is sent into a connection that is going
         self.end_headers()
         self.wfile.write(text)

@@ -7,6 +7,8 @@ may be the keeper's socket, where it would be the owner's; what a token may is f
 
 from __future__ import annotations
 
+import contextlib
+import socket
 import threading
 from dataclasses import replace
 from socketserver import TCPServer, ThreadingMixIn
@@ -17,6 +19,8 @@ from rookery.agent.relay import Handler
 from rookery.spec.job import NODE_TRACKING, Job
 
 __all__ = ["TrackingRelay", "with_tracking"]
+
+UNREAD = 16 << 20  # bytes of a refused body that are waited for
 
 
 class TrackingRelay:
@@ -67,16 +71,25 @@ class _Handler(Handler):
 
     def answer(self) -> None:
         if self.path.startswith("/api/v1/"):
-            self.close_connection = True  # its body is not read
-            self.fail(404, "not_found", "This address is for MLflow's calls only.")
+            self._refuse(404, "not_found", "This address is for MLflow's calls only.")
         elif self.headers.get("Transfer-Encoding"):
-            self.close_connection = True
-            self.fail(411, "user_error", "A body must say how long it is (Content-Length). MLflow's client does.")
+            self._refuse(411, "user_error", "A body must say how long it is (Content-Length). MLflow's client does.")
         elif not self._brings_token():
-            self.close_connection = True
-            self.fail(401, "authentication", "This address needs the run's token: MLFLOW_TRACKING_TOKEN.")
+            self._refuse(401, "authentication", "This address needs the run's token: MLFLOW_TRACKING_TOKEN.")
         else:
             self.pass_on()
+
+    def _refuse(self, status: int, code: str, message: str) -> None:
+        """Answer, and hang up: of a body that nobody wants only the beginning is read."""
+        self.close_connection = True
+        self.fail(status, code, message)
+        # A socket that is closed with bytes unread in it takes the answer along.
+        self.request.shutdown(socket.SHUT_WR)
+        self.request.settimeout(1.0)
+        with contextlib.suppress(OSError):
+            left = UNREAD
+            while left > 0 and (piece := self.request.recv(65536)):
+                left -= len(piece)
 
     def _brings_token(self) -> bool:
         scheme, _, token = self.headers.get("Authorization", "").strip().partition(" ")
