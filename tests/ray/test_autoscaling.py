@@ -20,7 +20,7 @@ from rookery.testing.engine_exam import Deaths, stand_in_boot, wait_for
 from rookery.testing.ray_cluster import RayCluster
 
 BOX = {"resources": {"CPU": 2, "object_store_memory": 80_000_000}, "max_workers": 2}
-LIMIT_S = 120.0  # raylets are slow to start on a busy machine
+LIMIT_S = 300.0  # raylets are slow to start on a busy machine
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def cluster():
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(1200)
 def test_a_run_waits_for_nodes_that_the_autoscaler_brings(cluster, tmp_path):
     """From submit to end; through Ray Client, so that the autoscaler is asked about from the head."""
     ws = Workspace.create("nest")
@@ -41,7 +41,17 @@ def test_a_run_waits_for_nodes_that_the_autoscaler_brings(cluster, tmp_path):
         submit_script(ws, target, tmp_path, STEPS, PyTorchConfiguration("Gloo", process_count=3, node_count=3))
     run = submit_script(ws, target, tmp_path, STEPS, PyTorchConfiguration("Gloo", process_count=2, node_count=2))
     asked = "Ray's autoscaler was asked for more nodes"
-    wait_for(lambda: asked in ws.client.request("GET", f"/runs/{run.id}")["reason"], "that it says so", LIMIT_S)
+    said: set[str] = set()
+
+    def says_so():
+        told = ws.client.request("GET", f"/runs/{run.id}")
+        said.add(f"{told['status']}: {told['reason']}")
+        return any(asked in words for words in said)
+
+    try:
+        wait_for(says_so, "that it says so", LIMIT_S)
+    except AssertionError as error:
+        raise AssertionError(f"it said only {said}") from error
     wait_for_start(run, 2)
     (tmp_path / "end").write_text("")
     completes(run)
@@ -49,7 +59,7 @@ def test_a_run_waits_for_nodes_that_the_autoscaler_brings(cluster, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(1200)
 def test_what_the_autoscaler_has_brought_is_not_counted_twice(cluster, tmp_path):
     """The engine alone, its bridge a driver on the head."""
     spec = ClusterSpec(engine="ray", max_nodes=0, cpus_per_node=2, gpus_per_node=0, options=cluster.driver_options)

@@ -9,6 +9,8 @@ from rookery.azureml.train.dnn import Chainer, Gloo, Mpi, Nccl, ParameterServer,
 from rookery.azureml.train.estimator import Estimator, MMLBaseEstimator, MMLBaseEstimatorRunConfig
 from rookery.azureml.train.sklearn import SKLearn
 from rookery.errors import RunConfigError, UnsupportedError, UserError
+from rookery.sdk.data_reference import DataPath, DataReference
+from rookery.sdk.dataset import Dataset
 from rookery.sdk.environment import Environment
 from rookery.sdk.experiment import Experiment
 from rookery.sdk.script_run_config import ScriptRunConfig
@@ -109,12 +111,21 @@ class TestEstimator:
         ("options", "said"),
         [
             ({"compute_target": None, "vm_size": "STANDARD_NC6"}, "Create a cluster"),
-            ({"inputs": ["x"]}, "script_params"),
-            ({"resume_from": "x"}, "script_params"),
         ],
     )
     def test_what_is_not_there_is_refused(self, source, options, said):
         with pytest.warns(DeprecationWarning, match="is deprecated"), pytest.raises(UnsupportedError, match=said):
+            Estimator(str(source), **options)
+
+    @pytest.mark.parametrize(
+        ("options", "said"),
+        [
+            ({"inputs": ["x"]}, "inputs holds a str. Give dataset.as_named_input"),
+            ({"resume_from": "x"}, "resume_from is str. Give a DataPath"),
+        ],
+    )
+    def test_data_of_a_wrong_kind(self, source, options, said):
+        with pytest.warns(DeprecationWarning, match="is deprecated"), pytest.raises(UserError, match=said):
             Estimator(str(source), **options)
 
     def test_script_params_must_be_a_dictionary(self, source):
@@ -211,6 +222,34 @@ class TestSubmit:
         run = Experiment(Workspace.create("nest"), "old").submit(estimator)
         run.wait_for_completion()
         assert run.get_metrics() == {"said": "--lr 0.5 --go!"}
+
+    def test_inputs_and_a_checkpoint_reach_the_script(self, source, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "seed").mkdir()
+        (tmp_path / "seed" / "seen.txt").write_text("owl")
+        (tmp_path / "seed" / "more.txt").write_text("wren")
+        (source / "train.py").write_text(
+            "import os, sys\n"
+            "from azureml.core import Run\n"
+            "run = Run.get_context()\n"
+            "run.log('birds', open(os.path.join(run.input_datasets['birds'], 'seen.txt')).read())\n"
+            "run.log('place', sorted(os.listdir(os.environ['AZUREML_DATAREFERENCE_place']))[0])\n"
+            "run.log('resumed', open(os.path.join(sys.argv[sys.argv.index('--resume-from') + 1], 'more.txt')).read())\n"
+        )
+        workspace = Workspace.create("nest")
+        store = workspace.get_default_datastore()
+        store.upload(str(tmp_path / "seed"), "seed", show_progress=False)
+        birds = Dataset.File.from_files((store, "seed"))
+        place = DataReference(store, "place", "seed")
+        estimator = make(
+            Estimator,
+            source,
+            inputs=[birds.as_named_input("birds").as_mount(), place.as_mount()],
+            resume_from=DataPath(store, "seed"),
+        )
+        run = Experiment(workspace, "old").submit(estimator)
+        run.wait_for_completion()
+        assert run.get_metrics() == {"birds": "owl", "place": "more.txt", "resumed": "wren"}
 
     def test_something_else_is_refused(self, source):
         with pytest.raises(UserError, match="str cannot be submitted"):

@@ -120,7 +120,9 @@ class Agent:
 
     def _make_shippers(self, answer: dict[str, Any], sizes: dict[str, int], bases: dict[str, int]) -> None:
         ranks = self.rank_paths()
-        self.journals = JournalShipper(self.keeper, self.job.run_id, ranks, answer.get("journals") or {}, self.warn)
+        self.journals = JournalShipper(
+            self.keeper, self.job.run_id, ranks, answer.get("journals") or {}, self.warn, self._rank_numbers()
+        )
         self._log_bases, self._log_sizes = bases, sizes
         self.folders = LogFolders(
             self.job.work, self.job.watch_folders, self.logs, self.watcher, bases, sizes, self.warn, self.job.node
@@ -172,6 +174,13 @@ class Agent:
 
         if self.job.socket and self.job.mode != "finish":
             self.socket = listen(self.job.socket)
+
+    def _rank_numbers(self) -> dict[str, int]:
+        """Whose journals are in which folder: where the command of a node starts the ranks itself, their names tell."""
+        launch = self.job.launch
+        if self.job.world_size == 1 or (launch is not None and launch.launcher == Launcher.PER_NODE):
+            return {}
+        return {self.paths.rank(rank.rank).root: rank.rank for rank in self.job.ranks}
 
     def rank_paths(self) -> list[RankPaths]:
         numbers = [rank.rank for rank in self.job.ranks] or [0]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Optional
 
 from rookery.agent.blocks import Batch, make_batches
 from rookery.agent.folders import store_file
@@ -22,6 +23,7 @@ __all__ = ["JournalShipper"]
 LOOK_S = 0.15
 LOOK_IDLE_S = 0.6
 IDLE_AFTER_S = 5.0
+_RANK = re.compile(r"-r([0-9]{1,9})\.jnl\Z")  # of a rank that a launcher started (worker/journal.py)
 
 
 class JournalShipper:
@@ -38,8 +40,11 @@ class JournalShipper:
         ranks: list[RankPaths],
         offsets: dict[str, int],
         warn: Callable[[str], None],
+        numbers: Optional[Mapping[str, int]] = None,
     ) -> None:
+        """numbers: {root of a RankPaths: rank}, where a run has several ranks and this one is known to be one."""
         self._keeper, self._run_id, self._ranks, self._warn = keeper, run_id, ranks, warn
+        self._numbers = numbers or {}
         self._acked: dict[str, int] = dict(offsets)
         self._changed = threading.Condition()
         self._hurry = threading.Event()
@@ -135,7 +140,7 @@ class JournalShipper:
                 self._warn(f"{batch.damaged} damaged records in the journal {name} were skipped.")
             if batch.upload:
                 self._upload(rank, batch.upload)
-            if not self._post(name, batch):
+            if not self._post(name, batch, self._number(name, rank)):
                 break  # the keeper told us where to go on from
         return self._acked.get(name, 0) > start
 
@@ -144,15 +149,22 @@ class JournalShipper:
         file = os.path.join(rank.uploads, os.path.basename(str(token)))
         store_file(self._keeper, run or self._run_id, artifact, file, self._warn)
 
-    def _post(self, name: str, batch: Batch) -> bool:
+    def _number(self, name: str, rank: RankPaths) -> Optional[int]:
+        """Whose values these are; None where the run has one rank only."""
+        told = _RANK.search(name)
+        return int(told.group(1)) if told else self._numbers.get(rank.root)
+
+    def _post(self, name: str, batch: Batch, rank: Optional[int]) -> bool:
         start = self._acked.get(name, 0)
-        body = {
+        body: dict[str, Any] = {
             "journal": name,
             "from": start,
             "to": batch.end,
             "blocks": batch.blocks,
             "records": batch.records,
         }
+        if rank is not None:
+            body["rank"] = rank
         try:
             ack = int(self._keeper.call("POST", "journal", body=body)["ack"])
         except ConflictError as error:

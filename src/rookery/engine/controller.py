@@ -14,6 +14,7 @@ from rookery.engine.agents import AgentDesk
 from rookery.engine.checks import check_feasible
 from rookery.engine.compute import Computes
 from rookery.engine.compute_words import show_nodes
+from rookery.engine.drivers import Driver, Drivers
 from rookery.engine.engines import Death, EmbeddedEngine, Engine, Place
 from rookery.engine.engines.registry import Engines, MakeEngine, make_engine
 from rookery.engine.engines.visitors import VISITORS
@@ -71,6 +72,7 @@ class Controller:
         ensure_payload: Callable[[WorkspacePaths], str] = _ensure_payload,
     ) -> None:
         self._record, self._paths = record, paths
+        self._drivers = Drivers()
         self._engines = Engines(
             engine or EmbeddedEngine(), paths, boot=lambda gang: self._jobs.boot(gang), make=make_engine
         )
@@ -118,9 +120,15 @@ class Controller:
         self._performer.is_taking_up = False
         self._engines.here.when_counted(lambda: self._loop.post(self._performer.give_out_nodes))
         self._loop.start()
+        self._drivers.start()
+
+    def add_driver(self, driver: Driver) -> None:
+        """Before `start`: who drives the runs of a kind that have no process."""
+        self._drivers.add(driver)
 
     def stop(self) -> None:
         """Stop, and leave agents alone."""
+        self._drivers.stop()
         self._loop.stop()
         self._engines.stop()
         self._performer.stop()
@@ -131,14 +139,25 @@ class Controller:
     def check(self, spec: RunSpec) -> None:
         """Raise ComputeError, ComputeNotFoundError, RunConfigError or UnsupportedError for what can never
         run."""
-        check_feasible(spec, self._computes, self._engines)
+        if spec.kind in RunKind.DRIVEN:
+            self._drivers.of(spec.kind).check(spec)
+        else:
+            check_feasible(spec, self._computes, self._engines)
 
     def submitted(self, run_id: str) -> None:
         """The record has a new run. Told twice it is taken up once."""
-        self._loop.call(lambda: self._take_up(run_id))
+        kind = self._record.runs.kind(run_id)
+        if kind in RunKind.DRIVEN:
+            self._drivers.of(kind).submitted(run_id)
+        else:
+            self._loop.call(lambda: self._take_up(run_id))
 
     def cancel(self, run_id: str) -> None:
         """Stop a run; harmless when it is over. Returns when the wish is stored."""
+        kind = self._record.runs.kind(run_id)
+        if kind in RunKind.DRIVEN:
+            self._drivers.of(kind).cancel(run_id)
+            return
         self._loop.call(lambda: self._see(run_id, obs.CancelRequested(), lenient=True))
 
     def report_status(self, run_id: str, status: str, error: Optional[dict[str, Any]] = None) -> None:
@@ -154,8 +173,8 @@ class Controller:
     def counts(self) -> dict[str, int]:
         """How many runs are not over, how many of them wait, how many have agents. Children count with their
         parents."""
-        live, running = len(self._runs), len(self._runs.with_agents())
-        return {"live_runs": live, "queued_runs": live - running, "running_runs": running}
+        live, running, driven = len(self._runs), len(self._runs.with_agents()), self._drivers.count()
+        return {"live_runs": live + driven, "queued_runs": live - running, "running_runs": running + driven}
 
     # -- agents ----------------------------------------------------------------------------------------------
 
@@ -291,7 +310,7 @@ class Controller:
         if self._runs.get(run_id) is not None:
             return
         run = self._record.runs.get(run_id)
-        if run["kind"] == RunKind.CHILD or RunStatus(run["status"]).is_terminal:
+        if run["kind"] in (RunKind.CHILD, *RunKind.DRIVEN) or RunStatus(run["status"]).is_terminal:
             return
         live = self._runs.add(run, self._record.runs.state(run_id))
         self._runs.observe(live.run_id, obs.Submitted())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Optional
 
 from sqlalchemy import insert, select, update
 
@@ -16,6 +16,8 @@ from rookery.record.text import clean_name
 from rookery.spec.status import TERMINAL
 
 __all__ = ["Journals"]
+
+MAX_RANK = 2**31 - 1
 
 
 class Journals:
@@ -44,8 +46,11 @@ class Journals:
         end: int,
         blocks: Sequence[Any],
         records: Sequence[Any],
+        rank: Optional[int] = None,
     ) -> int:
         """Stores the bytes [start, end) of a journal, as packed by the agent; returns the offset that is stored now.
+
+        rank: whose journal it is, in a run of several ranks.
 
         Raises:
             ConflictError: `start` is not where the stored part ends; details have the `offset` to go on from.
@@ -53,6 +58,8 @@ class Journals:
         name = clean_name(journal, "A journal's name")
         if start < 0 or end < start:
             raise UserError(f"A journal goes from {start} to {end}: the end must not be before the start.")
+        if rank is not None and not 0 <= rank <= MAX_RANK:
+            raise UserError(f"A journal of rank {rank}: ranks are whole numbers from 0 to {MAX_RANK}.")
         key = (
             journals.c.run_id == run_id,
             journals.c.attempt == attempt,
@@ -71,7 +78,7 @@ class Journals:
                     f"Journal '{name}' is stored up to {have}; a part that starts at {start} does not follow.",
                     details={"offset": have},
                 )
-            apply_records(tx, run_id, blocks, records)
+            apply_records(tx, run_id, blocks, records, rank)
             if stored is None:
                 tx.conn.execute(
                     insert(journals).values(run_id=run_id, attempt=attempt, node=node, name=name, offset=end)

@@ -14,6 +14,7 @@ from sqlalchemy import Text, bindparam, insert, select, update
 
 from rookery.record.database import Tx
 from rookery.record.events import metric_row, write_events
+from rookery.record.metric_ranks import add_rank, merge_rank, ranks_of
 from rookery.record.metric_values import Chunk, latest_in
 from rookery.record.prepared import Prepared
 from rookery.record.schema import metric_blocks, metrics
@@ -27,7 +28,7 @@ TAIL_BYTES = 16 * 1024  # of JSON, whose values have any size
 ITEM_KINDS = ("image", "confusion_matrix", "accuracy_table", "residuals", "predictions")
 _NAMES = 500
 _FIELDS = (
-    "kind", "total", "tail", "tail_count", "tail_dtype", "tail_steps", "last", "last_value", "last_step", "last_time",
+    "kind", "total", "tail", "tail_count", "tail_dtype", "tail_steps", "last", "last_value", "last_step", "last_time", "rank",
 )  # fmt: skip
 
 
@@ -108,6 +109,7 @@ class MetricState:
         self.last_value: Optional[float] = row[8]
         self.last_step: Optional[int] = row[9]
         self.last_time: Optional[float] = row[10]
+        self.rank: Optional[int] = row[11]
         self.block: Optional[_Block] = None
 
     def joins(self, chunk: Chunk) -> bool:
@@ -122,19 +124,24 @@ class MetricState:
     def append(self, chunk: Chunk, writes: _Writes) -> None:
         """Extends the last block or begins a new one."""
         block = self.block
-        if block is not None and self.joins(chunk) and len(block.values) + len(chunk.values) <= TAIL_BYTES:
+        if block is not None and self.joins(chunk) and block.has_room(chunk):
             block.extend(chunk)
             if not block.is_new:
                 writes.grown[id(block)] = block
         else:
             self.tail += 1
             self.tail_dtype, self.tail_steps = chunk.dtype, int(chunk.steps is not None)
-            block = _Block(self.id, self.tail, chunk.count, chunk.dtype, chunk.values, chunk.steps, chunk.times)
+            block = _Block(
+                self.id, self.tail, chunk.count, chunk.dtype, chunk.values, chunk.steps, chunk.times,
+                ranks_of(chunk.rank, chunk.count),
+            )  # fmt: skip
             block.is_new = True
             writes.new.append(block)
             self.block = block if chunk.count < TAIL_VALUES else None  # a full one is not kept in memory
         self.tail_count = block.total
         self._note_latest(chunk)
+        if self.rank != chunk.rank:
+            self.rank = merge_rank(self.rank, self.total, chunk.rank)
         self.total += chunk.count
         self.last = chunk.last
 
@@ -151,16 +158,32 @@ class MetricState:
 
 
 class _Block:
-    __slots__ = ("dtype", "is_new", "metric_id", "number", "steps", "times", "total", "values")
+    __slots__ = ("dtype", "is_new", "metric_id", "number", "ranks", "steps", "times", "total", "values")
 
     def __init__(
-        self, metric_id: int, number: int, total: int, dtype: str, values: bytes, steps: Optional[bytes], times: bytes
+        self,
+        metric_id: int,
+        number: int,
+        total: int,
+        dtype: str,
+        values: bytes,
+        steps: Optional[bytes],
+        times: bytes,
+        ranks: Optional[bytes],
     ) -> None:
         self.metric_id, self.number, self.total, self.dtype = metric_id, number, total, dtype
-        self.values, self.steps, self.times = values, steps, times
+        self.values, self.steps, self.times, self.ranks = values, steps, times, ranks
         self.is_new = False  # not stored yet
 
+    def has_room(self, chunk: Chunk) -> bool:
+        """Besides what its row tells: whether it is still what a page holds."""
+        if len(self.values) + len(chunk.values) > TAIL_BYTES:
+            return False
+        return self.ranks is None or 24 * (self.total + chunk.count) + len(self.ranks) <= 24 * TAIL_VALUES
+
     def extend(self, chunk: Chunk) -> None:
+        if self.ranks is not None or chunk.rank is not None:
+            self.ranks = add_rank(self.ranks, self.total, chunk.rank, chunk.count)
         self.values += chunk.values
         self.times += chunk.times
         if chunk.steps is not None and self.steps is not None:
@@ -179,10 +202,10 @@ class _Writes:
 
     def store(self, tx: Tx) -> None:
         _GROW_BLOCK.run_many(
-            tx.conn, [(b.total, b.values, b.steps, b.times, b.metric_id, b.number) for b in self.grown.values()]
+            tx.conn, [(b.total, b.values, b.steps, b.times, b.ranks, b.metric_id, b.number) for b in self.grown.values()]
         )
         _NEW_BLOCK.run_many(
-            tx.conn, [(b.metric_id, b.number, b.total, b.dtype, b.values, b.steps, b.times) for b in self.new]
+            tx.conn, [(b.metric_id, b.number, b.total, b.dtype, b.values, b.steps, b.times, b.ranks) for b in self.new]
         )
         for block in self.new:
             block.is_new = False
@@ -191,7 +214,7 @@ class _Writes:
             [
                 (
                     s.kind, s.total, s.tail, s.tail_count, s.tail_dtype, s.tail_steps,
-                    None if s.last is None else json.dumps(s.last), s.last_value, s.last_step, s.last_time, s.id,
+                    None if s.last is None else json.dumps(s.last), s.last_value, s.last_step, s.last_time, s.rank, s.id,
                 )
                 for s in self.changed
             ],
@@ -208,10 +231,10 @@ _CHANGE_METRIC = Prepared(
 _GROW_BLOCK = Prepared(
     update(metric_blocks)
     .where(metric_blocks.c.metric_id == bindparam("row"), metric_blocks.c.number == bindparam("block"))
-    .values({f: bindparam("new_" + f) for f in ("total", "values", "steps", "times")}),
-    ("new_total", "new_values", "new_steps", "new_times", "row", "block"),
+    .values({f: bindparam("new_" + f) for f in ("total", "values", "steps", "times", "ranks")}),
+    ("new_total", "new_values", "new_steps", "new_times", "new_ranks", "row", "block"),
 )
-_BLOCK_FIELDS = ("metric_id", "number", "total", "dtype", "values", "steps", "times")
+_BLOCK_FIELDS = ("metric_id", "number", "total", "dtype", "values", "steps", "times", "ranks")
 _NEW_BLOCK = Prepared(
     insert(metric_blocks).values({f: bindparam("new_" + f) for f in _BLOCK_FIELDS}).inline(),
     ["new_" + f for f in _BLOCK_FIELDS],
@@ -237,7 +260,7 @@ def _insert_metrics(tx: Tx, run_id: str, kinds: dict[str, str]) -> None:
         insert(metrics),
         [
             {"run_id": run_id, "name": name, "kind": kind, "total": 0, "tail": -1, "tail_count": 0, "tail_dtype": "",
-             "tail_steps": 0, "last": None, "last_value": None, "last_step": None, "last_time": None}
+             "tail_steps": 0, "last": None, "last_value": None, "last_step": None, "last_time": None, "rank": None}
             for name, kind in kinds.items()
         ],
     )  # fmt: skip

@@ -44,9 +44,10 @@ class Chunk:
     steps: Optional[bytes]
     times: bytes
     last: Any
+    rank: Optional[int] = None  # who logged them, where a run has several ranks
 
 
-def chunk_from_block(block: Any) -> Chunk:
+def chunk_from_block(block: Any, rank: Optional[int] = None) -> Chunk:
     """A Block of the protocol, or UserError that says what is wrong with it."""
     if not isinstance(block, dict):
         raise UserError(f"A block must be an object, not {type(block).__name__}.")
@@ -58,23 +59,28 @@ def chunk_from_block(block: Any) -> Chunk:
     if dtype == "j":
         if not isinstance(values, list) or len(values) != count:
             raise UserError(f"Block: dtype 'j' needs a list of {count} values.")
-        return Chunk(count, "j", _json_line(values), steps, times, values[-1])
+        return Chunk(count, "j", _json_line(values), steps, times, values[-1], rank)
     if dtype not in ("d", "q"):
         raise UserError(f"Block: dtype={dtype!r:.40} does not exist. Known: d, q, j.")
     data = _decode(values, count, "values")
-    return Chunk(count, dtype, data, steps, times, struct.unpack_from("<" + dtype, data, 8 * (count - 1))[0])
+    return Chunk(count, dtype, data, steps, times, struct.unpack_from("<" + dtype, data, 8 * (count - 1))[0], rank)
 
 
-def chunk_of_values(values: Sequence[Any], steps: Optional[Sequence[Optional[int]]], times: Sequence[float]) -> Chunk:
+def chunk_of_values(
+    values: Sequence[Any],
+    steps: Optional[Sequence[Optional[int]]],
+    times: Sequence[float],
+    rank: Optional[int] = None,
+) -> Chunk:
     """Values one by one, packed where all are of one number type."""
     packed_steps = None if steps is None or None in steps else _pack("q", steps)
     packed_times = _pack("d", times)
     kinds = set(map(type, values))
     if kinds == {float}:
-        return Chunk(len(values), "d", _pack("d", values), packed_steps, packed_times, values[-1])
+        return Chunk(len(values), "d", _pack("d", values), packed_steps, packed_times, values[-1], rank)
     if kinds == {int} and all(-_INT64 <= v < _INT64 for v in values):
-        return Chunk(len(values), "q", _pack("q", values), packed_steps, packed_times, values[-1])
-    return Chunk(len(values), "j", _json_line(list(values)), packed_steps, packed_times, values[-1])
+        return Chunk(len(values), "q", _pack("q", values), packed_steps, packed_times, values[-1], rank)
+    return Chunk(len(values), "j", _json_line(list(values)), packed_steps, packed_times, values[-1], rank)
 
 
 def chunk_of_items(items: Sequence[Any], count: int, times: Sequence[float]) -> Chunk:

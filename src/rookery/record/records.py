@@ -39,11 +39,13 @@ __all__ = ["apply_records", "check_records"]
 _SCALARS = (str, bool, int, float, type(None))
 
 
-def apply_records(tx: Tx, run_id: str, blocks: Sequence[Any], records: Sequence[Any]) -> None:
+def apply_records(
+    tx: Tx, run_id: str, blocks: Sequence[Any], records: Sequence[Any], rank: Optional[int] = None
+) -> None:
     """Stores what a process of `run_id` said, in order. Records may name runs that earlier records of the
-    batch create.
+    batch create. `rank`: which one of several it was.
     """
-    batch = _Batch(tx, run_id)
+    batch = _Batch(tx, run_id, rank)
     # Runs are made first, because the blocks of a batch may belong to a child that the batch creates.
     for record in records:
         if _kind(record) == "c":
@@ -69,9 +71,10 @@ def check_records(records: Any) -> list[Any]:
 
 
 class _Batch:
-    def __init__(self, tx: Tx, run_id: str) -> None:
+    def __init__(self, tx: Tx, run_id: str, rank: Optional[int]) -> None:
         self.tx = tx
         self.run_id = run_id
+        self.rank = rank
         self.metrics = MetricBatch()
         self.scalars: dict[tuple[str, str], list[tuple[Any, Optional[int], float]]] = {}
         self._family: dict[str, bool] = {}
@@ -89,7 +92,7 @@ class _Batch:
 
     def apply_block(self, block: Any) -> None:
         try:
-            chunk = chunk_from_block(block)
+            chunk = chunk_from_block(block, self.rank)
             self.metrics.add(
                 self.run_of(block.get("run")),
                 clean_name(block.get("name"), "A metric's name"),
@@ -116,7 +119,7 @@ class _Batch:
     def flush_scalars(self) -> None:
         for (run_id, name), values in self.scalars.items():
             columns = list(zip(*values))
-            self.metrics.add(run_id, name, "scalar", chunk_of_values(columns[0], columns[1], columns[2]))
+            self.metrics.add(run_id, name, "scalar", chunk_of_values(columns[0], columns[1], columns[2], self.rank))
         self.scalars.clear()
 
     def finish(self) -> None:
@@ -140,7 +143,7 @@ def _scalar(batch: _Batch, run_id: str, name: Any, value: Any, step: Any, time: 
 def _list(batch: _Batch, run_id: str, name: Any, values: Any, time: Any) -> None:
     _expect(values, list, "a list")
     if values:
-        chunk = chunk_of_values(values, None, [float(time)] * len(values))
+        chunk = chunk_of_values(values, None, [float(time)] * len(values), batch.rank)
         batch.metrics.add(run_id, clean_name(name, "A metric's name"), "list", chunk)
 
 

@@ -134,11 +134,26 @@ class Runs:
         text = [type_coerce(runs.c.spec, Text), type_coerce(runs.c.state, Text)]
         query = (
             select(runs.c.id, runs.c.kind, runs.c.parent_id, runs.c.attempt, *text)
-            .where(runs.c.status.in_([s.value for s in ACTIVE]), runs.c.kind.not_in([RunKind.EXTERNAL, RunKind.CHILD]))
+            .where(
+                runs.c.status.in_([s.value for s in ACTIVE]),
+                runs.c.kind.not_in([RunKind.EXTERNAL, RunKind.CHILD, *RunKind.DRIVEN]),
+            )
             .order_by(runs.c.seq)
         )
         with self._db.read() as conn:
             return [LiveRow(*row) for row in conn.execute(query)]
+
+    def driven(self, kind: str) -> list[str]:
+        """The ids of the runs of a driven kind that are not over, oldest first."""
+        active = runs.c.status.in_([s.value for s in ACTIVE])
+        with self._db.read() as conn:
+            return list(conn.scalars(select(runs.c.id).where(active, runs.c.kind == kind).order_by(runs.c.seq)))
+
+    def kind(self, run_id: str) -> str:
+        """Who owns its process (`RunKind`), or RunNotFoundError."""
+        with self._db.read() as conn:
+            found = conn.scalar(select(runs.c.kind).where(runs.c.id == run_id))
+            return found if found is not None else run_row(conn, run_id).kind
 
     def advance(
         self,

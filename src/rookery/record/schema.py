@@ -51,7 +51,7 @@ __all__ = [
     "workspace",
 ]
 
-SCHEMA_REVISION = "0006"
+SCHEMA_REVISION = "0010"
 
 metadata = MetaData(
     naming_convention={
@@ -204,6 +204,7 @@ metrics = Table(
     Column("last_value", Double),
     Column("last_step", BigInteger),
     Column("last_time", Double),
+    Column("rank", Integer),  # who logged its values: null: nobody said (a run of one), -1: several
     UniqueConstraint("run_id", "name"),
     Index(None, "name", "last_value"),
 )
@@ -218,6 +219,7 @@ metric_blocks = Table(
     Column("values", LargeBinary, nullable=False),
     Column("steps", LargeBinary),
     Column("times", LargeBinary, nullable=False),
+    Column("ranks", LargeBinary),  # who logged them: pairs of int32, the rank (-1: unknown) and how many in a row; null: nobody said
 )
 
 content = Table(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import struct
-import sys
 from array import array
 from collections.abc import Iterator, Sequence
 from typing import Any, Optional
@@ -14,9 +13,12 @@ from sqlalchemy import Connection, func, select
 from rookery.errors import RunNotFoundError, UserError
 from rookery.record.database import Database
 from rookery.record.downsampling import downsample
+from rookery.record.metric_ranks import SEVERAL, rank_spans
 from rookery.record.metric_values import read_json, read_packed
 from rookery.record.run_rows import run_row
 from rookery.record.schema import metric_blocks, metrics, runs
+from rookery.record.series_blocks import block_values, block_xs
+from rookery.record.series_ranks import series_by_rank
 
 __all__ = ["AXES", "Series"]
 
@@ -34,7 +36,7 @@ class Series:
         """Every metric of a run, in order of first appearance: name, kind, total, and its last value."""
         columns = (
             metrics.c.name, metrics.c.kind, metrics.c.total, metrics.c.last, metrics.c.last_value, metrics.c.last_step,
-            metrics.c.last_time,
+            metrics.c.last_time, metrics.c.rank,
         )  # fmt: skip
         query = select(*columns).where(metrics.c.run_id == run_id).order_by(metrics.c.id)
         with self._db.read() as conn:
@@ -49,6 +51,7 @@ class Series:
                     else (math.nan if row.last_value is None else row.last_value),
                     "last_step": row.last_step,
                     "last_time": row.last_time,
+                    "by_rank": row.rank == SEVERAL,
                 }
                 for row in conn.execute(query)
             ]
@@ -63,8 +66,12 @@ class Series:
         low: Optional[float] = None,
         high: Optional[float] = None,
         most: int = 20,
+        by_rank: bool = False,
+        ranks: Sequence[int] = (),
     ) -> list[dict[str, Any]]:
         """A Series of each run and name that there is, each with its `run`. Without names the first `most` of each run.
+
+        by_rank: one of each rank that logged it, or only of these `ranks`, each with its `rank`.
 
         Raises:
             RunNotFoundError: one of the runs does not exist.
@@ -73,13 +80,17 @@ class Series:
             raise UserError(f"x={axis!r:.40} does not exist. Known: {', '.join(AXES)}.")
         with self._db.read() as conn:
             _check_runs(conn, run_ids)
-            found = []
+            found: list[dict[str, Any]] = []
             for run_id in dict.fromkeys(run_ids):
                 query = select(metrics).where(metrics.c.run_id == run_id, metrics.c.kind.in_(SERIES_KINDS))
                 if names is not None:
                     query = query.where(metrics.c.name.in_(list(names)))
                 rows = conn.execute(query.order_by(metrics.c.id).limit(most)).all()
-                found += [_series(conn, run_id, row, points, axis, low, high) for row in rows]
+                for row in rows:
+                    if by_rank or ranks:
+                        found += series_by_rank(conn, run_id, row, points, axis, low, high, ranks)
+                    else:
+                        found.append(_series(conn, run_id, row, points, axis, low, high))
             return found
 
     def sparklines(
@@ -105,8 +116,10 @@ class Series:
                         found.setdefault(row.run_id, {})[row.name] = _sparse(conn, row.id, row.total, points)
         return found
 
-    def lines(self, run_id: str, name: Optional[str] = None) -> Iterator[tuple[str, Optional[int], float, Any]]:
-        """(name, step, unix time, value) of everything that is a series, a block in memory at a time."""
+    def lines(
+        self, run_id: str, name: Optional[str] = None
+    ) -> Iterator[tuple[str, Optional[int], float, Any, Optional[int]]]:
+        """(name, step, unix time, value, rank) of everything that is a series, a block in memory at a time."""
         query = select(metrics.c.id, metrics.c.name).where(metrics.c.run_id == run_id, metrics.c.kind.in_(SERIES_KINDS))
         if name is not None:
             query = query.where(metrics.c.name == name)
@@ -126,11 +139,12 @@ class Series:
                 if block is None:
                     break
                 number = block.number
-                values = read_json(block.values) if block.dtype == "j" else read_packed(block.dtype, block.values)
+                values = read_json(block.values) if block.dtype == "j" else readblock_values(block.dtype, block.values)
                 steps = [None] * block.total if block.steps is None else read_packed("q", block.steps)
                 times = read_packed("d", block.times)
-                for value, step, time in zip(values, steps, times):
-                    yield metric_name, step, time, value
+                for rank, start, end in rank_spans(block.ranks, block.total):
+                    for i in range(start, end):
+                        yield metric_name, steps[i], times[i], values[i], rank
 
 
 def _check_runs(conn: Connection, run_ids: Sequence[str]) -> None:
@@ -164,7 +178,7 @@ def _read(conn: Connection, metric_id: int, axis: str) -> tuple[array[Any], arra
     before = 0
     query = select(metric_blocks).where(metric_blocks.c.metric_id == metric_id).order_by(metric_blocks.c.number)
     for block in conn.execution_options(stream_results=True).execute(query):
-        block_xs = _block_xs(block, axis, before)
+        block_xs = block_xs(block, axis, before)
         before += block.total
         if block.dtype == "j":
             for x, value in zip(block_xs, read_json(block.values)):
@@ -173,24 +187,8 @@ def _read(conn: Connection, metric_id: int, axis: str) -> tuple[array[Any], arra
                     ys.append(float(value) if abs(value) < 1e308 or isinstance(value, float) else math.inf)
             continue
         xs.extend(block_xs)
-        ys.extend(_packed(block.dtype, block.values))
+        ys.extend(block_values(block.dtype, block.values))
     return xs, ys
-
-
-def _block_xs(block: Any, axis: str, before: int) -> array[Any]:
-    if axis == "time":
-        return _packed("d", block.times)
-    if axis == "step" and block.steps is not None:
-        return _packed("q", block.steps)
-    return array("d", range(before, before + block.total))
-
-
-def _packed(dtype: str, data: bytes) -> array[Any]:
-    numbers: array[Any] = array(dtype)
-    numbers.frombytes(data)
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return numbers if dtype == "d" else array("d", numbers)
 
 
 def _whole(conn: Connection, ids: Sequence[int]) -> dict[int, tuple[array[Any], array[Any]]]:
@@ -208,8 +206,8 @@ def _whole(conn: Connection, ids: Sequence[int]) -> dict[int, tuple[array[Any], 
             before[block.metric_id] = start + block.total
             if block.dtype == "j":
                 continue
-            xs.extend(_block_xs(block, "step", start))
-            ys.extend(_packed(block.dtype, block.values))
+            xs.extend(block_xs(block, "step", start))
+            ys.extend(block_values(block.dtype, block.values))
     return found
 
 

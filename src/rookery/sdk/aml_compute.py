@@ -7,7 +7,8 @@ from typing import Any, NoReturn, Optional
 from rookery.errors import ComputeError, ConflictError, UnsupportedError
 from rookery.sdk.aml_compute_config import AmlComputeProvisioningConfiguration, whole_number
 from rookery.sdk.aml_compute_status import AmlComputeStatus, ScaleSettings, status_of
-from rookery.sdk.compute import ComputeTargetProvisioningConfiguration, compute_path, fetch_compute
+from rookery.sdk.compute import ComputeTargetProvisioningConfiguration, compute_path, fetch_compute, target_from
+from rookery.sdk.compute_instance import ComputeInstanceProvisioningConfiguration
 from rookery.sdk.kept_compute import KeptCompute, differences, tell, wait_until
 from rookery.spec.compute import ClusterSpec, check_cluster_spec
 from rookery.spec.names import check_compute_name
@@ -180,18 +181,18 @@ class AmlCompute(KeptCompute):
         return f"AmlCompute(name='{self.name}', {limits}, {now})"
 
 
-def create_cluster(workspace: Any, name: str, configuration: ComputeTargetProvisioningConfiguration) -> AmlCompute:
-    """Create a cluster. One that exists with the same specification is returned, so that creators may race.
+def create_cluster(workspace: Any, name: str, configuration: ComputeTargetProvisioningConfiguration) -> Any:
+    """Create a cluster or an instance. One that exists with the same specification is returned, so that creators may race.
 
     Raises:
         UserError: the name is not allowed or reserved.
         ComputeError: the configuration contradicts itself, or another cluster has the name.
     """
     checked = check_compute_name(name)
-    if not isinstance(configuration, AmlComputeProvisioningConfiguration):
+    if not isinstance(configuration, (AmlComputeProvisioningConfiguration, ComputeInstanceProvisioningConfiguration)):
         raise ComputeError(
             f"provisioning_configuration is {type(configuration).__name__}. Use "
-            "AmlCompute.provisioning_configuration(max_nodes=…)."
+            "AmlCompute.provisioning_configuration(max_nodes=…) or ComputeInstance.provisioning_configuration()."
         )
     configuration.validate_configuration()
     wanted = to_plain(configuration.cluster_spec())
@@ -205,9 +206,7 @@ def create_cluster(workspace: Any, name: str, configuration: ComputeTargetProvis
                 f"Compute target '{checked}' exists already with {', '.join(differing)}. Change it with "
                 "update(), or choose another name."
             ) from None
-    target: AmlCompute = object.__new__(AmlCompute)
-    target._load(workspace, data)
-    return target
+    return target_from(workspace, data)
 
 
 def wait_for_cluster(

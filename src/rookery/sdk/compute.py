@@ -15,7 +15,6 @@ __all__ = [
     "AdlaCompute",
     "AksCompute",
     "BatchCompute",
-    "ComputeInstance",
     "ComputeTarget",
     "ComputeTargetAttachConfiguration",
     "ComputeTargetProvisioningConfiguration",
@@ -99,11 +98,13 @@ class ComputeTargetUpdateConfiguration:
 def target_from(workspace: Any, data: dict[str, Any]) -> Any:
     """The target of its own class, from what the keeper tells."""
     from rookery.sdk.aml_compute import AmlCompute
+    from rookery.sdk.compute_instance import ComputeInstance, is_instance
     from rookery.sdk.remote_compute import ExportedCompute, RayCompute, RemoteCompute, SlurmCompute
 
     classes: dict[str, Any] = {"ray": RayCompute, "slurm": SlurmCompute, "ssh": RemoteCompute}
     classes["kubernetes"] = ExportedCompute
-    target = object.__new__(classes.get(data["spec"].get("engine", ""), AmlCompute))
+    made_here = ComputeInstance if is_instance(data) else AmlCompute
+    target = object.__new__(classes.get(data["spec"].get("engine", ""), made_here))
     target._load(workspace, data)
     return target
 
@@ -137,14 +138,13 @@ def _unavailable(name: str) -> Any:
     return placeholder(
         name,
         "azureml.core.compute",
-        "yet. Clusters (AmlCompute), attached machines (RemoteCompute, RayCompute, SlurmCompute) and 'local' are",
+        "yet. Clusters (AmlCompute), instances (ComputeInstance), attached machines (RemoteCompute, RayCompute, SlurmCompute) and 'local' are",
     )
 
 
 AdlaCompute: Any = _unavailable("AdlaCompute")
 AksCompute: Any = _unavailable("AksCompute")
 BatchCompute: Any = _unavailable("BatchCompute")
-ComputeInstance: Any = _unavailable("ComputeInstance")
 DataFactoryCompute: Any = _unavailable("DataFactoryCompute")
 DatabricksCompute: Any = _unavailable("DatabricksCompute")
 DsvmCompute: Any = _unavailable("DsvmCompute")

@@ -62,7 +62,7 @@ _BACKENDS = {"mpi": Mpi, "ps": ParameterServer, "gloo": Gloo, "nccl": Nccl}
 
 
 class MMLBaseEstimatorRunConfig(RunConfiguration):
-    """The run configuration of an estimator. Differs: compute made for one run (`vm_size`) and `inputs` are refused."""
+    """The run configuration of an estimator. Differs: compute made for one run (`vm_size`) is refused."""
 
     def __init__(
         self,
@@ -93,10 +93,7 @@ class MMLBaseEstimatorRunConfig(RunConfiguration):
                 f"vm_size={vm_size!r} without compute_target (compute made for one run) is not available in Rookery. "
                 "Create a cluster with ComputeTarget.create and give it as compute_target, or give 'local'."
             )
-        if inputs:
-            raise UnsupportedError(
-                "inputs=… of an estimator is not available in Rookery yet. Pass paths in script_params."
-            )
+        _add_inputs(self, inputs)
         self.target = compute_target
         self.source_directory_data_store = getattr(source_directory_data_store, "name", source_directory_data_store)
         image = custom_docker_image or custom_docker_base_image
@@ -116,6 +113,8 @@ class MMLBaseEstimatorRunConfig(RunConfiguration):
 
 class MMLBaseEstimator:
     """What all estimators are; `Experiment.submit` takes it."""
+
+    _resume_from: Any = None
 
     def __init__(
         self, source_directory: str, *, compute_target: Any, estimator_config: Optional[RunConfiguration] = None
@@ -139,7 +138,7 @@ class MMLBaseEstimator:
 
     def to_script_run_config(self) -> ScriptRunConfig:
         """The same run in today's words. Ours, not v1's."""
-        return ScriptRunConfig(self._source_directory, run_config=self._run_config)
+        return ScriptRunConfig(self._source_directory, run_config=self._run_config, resume_from=self._resume_from)
 
 
 _PLACE = ("compute_target", "vm_size", "vm_priority", "entry_script", "script_params")
@@ -181,9 +180,10 @@ class Estimator(MMLBaseEstimator):
             DeprecationWarning,
             stacklevel=2,
         )
-        if options.get("resume_from") is not None:
-            raise UnsupportedError(
-                f"{name}(resume_from=…) is not available in Rookery yet. Pass the checkpoint's path in script_params."
+        self._resume_from = options.get("resume_from")
+        if self._resume_from is not None and type(self._resume_from).__name__ != "DataPath":
+            raise UserError(
+                f"resume_from is {type(self._resume_from).__name__}. Give a DataPath: DataPath(datastore, 'path')."
             )
         version = options.get("framework_version")
         if version and options.get("environment_definition") is None:
@@ -353,6 +353,20 @@ def _arguments(script_params: Any) -> list[Any]:
         if value is not None and not (isinstance(value, str) and value == ""):
             made.append(value)
     return made
+
+
+def _add_inputs(run_config: RunConfiguration, inputs: Optional[list[Any]]) -> None:
+    """Data beside the arguments: the script finds it in `run.input_datasets` and in variables."""
+    for given in inputs or ():
+        if type(given).__name__ == "DataReference":
+            run_config.data_references[given.data_reference_name] = given.to_config()
+        elif type(given).__name__ == "DatasetConsumptionConfig":
+            run_config.data[given.name] = given
+        else:
+            raise UserError(
+                f"inputs holds a {type(given).__name__}. Give dataset.as_named_input('name') (as_mount() or as_download() where "
+                "the script wants a path), or a DataReference."
+            )
 
 
 def _requirements(folder: str, path: Optional[str]) -> list[str]:

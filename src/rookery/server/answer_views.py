@@ -96,6 +96,8 @@ class Series(Answer):
     holes: int
     low: Optional[float]
     high: Optional[float]
+    rank: Optional[int] = None
+    ranks: Optional[int] = None
 
 
 class ComparedRow(Answer):

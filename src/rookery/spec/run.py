@@ -22,7 +22,10 @@ class RunKind:
     INTERACTIVE = "interactive"  # start_logging: an agent watches the user's process
     CHILD = "child"  # a branch of another run's process; its status is what that process says, and ends with it
     EXTERNAL = "external"  # of a program that only tells us about it; its status is what that program says
-    ALL = (SCRIPT, INTERACTIVE, CHILD, EXTERNAL)
+    TUNE = "tune"  # no process: a driver in the keeper makes runs below it, each with other hyperparameters
+    PIPELINE = "pipeline"  # no process: a driver in the keeper makes a run of every step
+    DRIVEN = (TUNE, PIPELINE)
+    ALL = (SCRIPT, INTERACTIVE, CHILD, EXTERNAL, TUNE, PIPELINE)
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,7 @@ class RunSpec:
     retries_user_error: int = 0
     inputs: tuple[DataInput, ...] = ()
     outputs: tuple[DataOutput, ...] = ()
+    plan: Optional[dict[str, Any]] = None  # of driven kinds: what their driver is to do; it checks it
 
 
 def check_run_spec(spec: RunSpec) -> RunSpec:
@@ -102,6 +106,11 @@ def check_run_spec(spec: RunSpec) -> RunSpec:
             raise RunConfigError("Give either a script (with arguments) or a command, not both and not neither.")
         if not spec.environment.python:
             raise RunConfigError("The run names no Python interpreter. Set environment.python.interpreter_path.")
+    if (spec.plan is not None) != (spec.kind in RunKind.DRIVEN):
+        raise RunConfigError(
+            f"A run of kind {spec.kind} {'needs' if spec.plan is None else 'has no'} plan: only those of the kinds "
+            f"{', '.join(RunKind.DRIVEN)} have one."
+        )
     if spec.kind == RunKind.INTERACTIVE and spec.watched is None:
         raise RunConfigError("An interactive run must name the process to watch.")
     if spec.kind == RunKind.CHILD and not spec.parent_id:

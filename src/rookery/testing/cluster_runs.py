@@ -18,7 +18,7 @@ from rookery.testing.stand_in import wait_for
 
 __all__ = ["DDP", "MPI", "STEPS", "completes", "kill_keeper", "lines", "marked", "submit_script", "wait_for_start"]
 
-START_S = 120.0
+START_S = 300.0
 
 DDP = """
     import socket, torch, torch.distributed as dist

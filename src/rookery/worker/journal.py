@@ -107,7 +107,7 @@ class Journal(object):
             if self._pid == _getpid():
                 return
             # After a fork the parent's file stays the parent's: this process gets its own.
-            name = "%d-%s.jnl" % (_getpid(), binascii.hexlify(os.urandom(4)).decode("ascii"))
+            name = "%d-%s%s.jnl" % (_getpid(), binascii.hexlify(os.urandom(4)).decode("ascii"), _rank_mark())
             if not os.path.isdir(self.folder):
                 os.makedirs(self.folder)
             self._path = os.path.join(self.folder, name)
@@ -150,6 +150,14 @@ class Journal(object):
             )
         except Exception:
             pass
+
+
+def _rank_mark():
+    """`-r3` below a launcher of several ranks: they share a folder, so that only the name tells whose journal it is."""
+    if not os.environ.get("ROOKERY_RANK_MAIN") or os.environ.get("WORLD_SIZE", "1") == "1":
+        return ""
+    rank = os.environ.get("ROOKERY_RANK", "")
+    return "-r" + rank if rank.isdigit() else ""
 
 
 class ChildSink(object):

@@ -76,9 +76,13 @@ def journal(run_id: str, attempt: int, node: int, body: Body, services: Served) 
     blocks, records = given.get("blocks") or [], given.get("records") or []
     if type(start) is not int or type(end) is not int or not isinstance(blocks, list) or not isinstance(records, list):
         raise UserError("A journal's part has whole numbers `from` and `to`, and lists `blocks` and `records`.")
-    return answer(
-        {"ack": services.record.journals.apply(run_id, attempt, node, given["journal"], start, end, blocks, records)}
+    rank = given.get("rank")
+    if rank is not None and type(rank) is not int:
+        raise UserError(f"A journal's `rank` is a whole number or left out, not {rank!r:.40}.")
+    stored = services.record.journals.apply(
+        run_id, attempt, node, given["journal"], start, end, blocks, records, rank=rank
     )
+    return answer({"ack": stored})
 
 
 @router.post("/log")

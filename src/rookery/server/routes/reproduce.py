@@ -6,6 +6,7 @@ from typing import Annotated, Any, Optional
 
 from fastapi import APIRouter, Query
 
+from rookery.engine.creating import create_run
 from rookery.errors import ConflictError, NotFoundError
 from rookery.server.answers import JsonAnswer, answer
 from rookery.server.auth import Asking
@@ -105,6 +106,5 @@ def run_again(
     if tags:
         spec = replace(spec, tags={**spec.tags, **tags})
     values = services.record.secrets.of_run(run["id"]) if spec.secrets else {}
-    made, _ = services.record.runs.create(spec, asking, {name: values[name] for name in spec.secrets})
-    services.controller.submitted(made["id"])
-    return services.record.runs.get(made["id"])
+    secret_values = {name: values[name] for name in spec.secrets}
+    return create_run(services.record, services.controller, spec, asking, secret_values)[0]

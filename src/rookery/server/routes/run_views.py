@@ -83,9 +83,13 @@ def get_series(
     x: Literal["step", "time", "index"] = "step",
     low: Annotated[Optional[float], Query(alias="from", allow_inf_nan=False)] = None,
     high: Annotated[Optional[float], Query(alias="to", allow_inf_nan=False)] = None,
+    by: Optional[Literal["rank"]] = None,
+    rank: Annotated[list[Annotated[int, Query(ge=0, le=2**31 - 1)]], Query(max_length=64)] = [],  # noqa: B006
 ) -> JsonAnswer:
-    """Curves, in as many points as a chart shows; ask again with a range to zoom."""
-    found = services.record.series.get([run_id], name or None, points=points, axis=x, low=low, high=high)
+    """Curves, in as many points as a chart shows; ask again with a range to zoom. By rank: one of each rank that logged it."""
+    found = services.record.series.get(
+        [run_id], name or None, points=points, axis=x, low=low, high=high, by_rank=by == "rank", ranks=rank
+    )
     return strict_answer({"series": found})
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Optional
 
 from fastapi import APIRouter, Depends, Query
 
-from rookery.environments.specification.curated import check_unedited
+from rookery.engine.creating import create_run as make_run
 from rookery.errors import ConflictError, UserError
 from rookery.record import RunFilter
 from rookery.record.causes import plain_cause
@@ -18,7 +18,7 @@ from rookery.server.errors import ForbiddenError
 from rookery.server.schemas import RunChange, StatusReport
 from rookery.server.services import Served
 from rookery.server.uploads import Body, parse_object
-from rookery.spec.plain import from_plain, to_plain
+from rookery.spec.plain import from_plain
 from rookery.spec.run import RunKind, RunSpec, check_run_spec
 from rookery.spec.status import RunStatus
 
@@ -52,20 +52,7 @@ def create_run(body: Body, services: Served, asking: Asking) -> JsonAnswer:
     secret_values = check_values(data.pop("secret_values", None))
     spec = check_run_spec(from_plain(RunSpec, data))
     check_parent(services, asking, spec.parent_id)
-    existing = services.record.runs.find(spec.run_id)
-    if existing is not None and existing["spec"] == to_plain(spec):
-        return answer(existing)
-    if spec.parent_id is not None:
-        services.record.runs.check_exists(spec.parent_id)
-    has_process = spec.kind != RunKind.CHILD  # a child has none for the controller to care for
-    if existing is None and has_process:
-        if spec.kind == RunKind.SCRIPT:
-            check_unedited(spec.environment)
-        services.controller.check(spec)
-    run, is_new = services.record.runs.create(spec, str(asking), secret_values)
-    if is_new and has_process:
-        services.controller.submitted(run["id"])
-        run = services.record.runs.get(run["id"])  # an interactive run is Running by now
+    run, is_new = make_run(services.record, services.controller, spec, str(asking), secret_values)
     return answer(run, 201 if is_new else 200)
 
 
@@ -125,6 +112,8 @@ def report_status(run_id: str, report: StatusReport, services: Served) -> JsonAn
         raise UserError(
             f"Status {report.status!r:.40} cannot be reported. Known: {', '.join(s.value for s in REPORTABLE)}."
         )
+    if run["kind"] in RunKind.DRIVEN:
+        raise ConflictError(f"Run '{run_id}' is driven by the keeper; its status follows from its children's.")
     if run["kind"] == RunKind.SCRIPT:
         raise ConflictError(f"Run '{run_id}' was submitted; its status is what its agent sees. To stop it, cancel it.")
     if RunStatus(run["status"]).is_terminal:

@@ -7,7 +7,6 @@ from rookery.sdk.compute import (  # noqa: F401
     AdlaCompute,
     AksCompute,
     BatchCompute,
-    ComputeInstance,
     ComputeTarget,
     DatabricksCompute,
     DataFactoryCompute,
@@ -17,6 +16,7 @@ from rookery.sdk.compute import (  # noqa: F401
     KustoCompute,
     SynapseCompute,
 )
+from rookery.sdk.compute_instance import ComputeInstance  # noqa: F401
 from rookery.sdk.remote_compute import RayCompute, RemoteCompute, SlurmCompute  # noqa: F401
 
 fill(globals())

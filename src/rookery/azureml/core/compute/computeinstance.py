@@ -1,6 +1,10 @@
-"""azureml.core.compute.computeinstance: a placeholder, the same one as in azureml.core.compute."""
+"""azureml.core.compute.computeinstance. Differs: an instance is one node of the keeper's machine."""
 
 from rookery.azureml.finder import fill
-from rookery.sdk.compute import ComputeInstance  # noqa: F401
+from rookery.sdk.compute_instance import (  # noqa: F401
+    ComputeInstance,
+    ComputeInstanceProvisioningConfiguration,
+    ComputeInstanceStatus,
+)
 
 fill(globals())
