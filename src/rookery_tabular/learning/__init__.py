@@ -1,0 +1,1 @@
+"""Learning from tables: algorithms, what they are fed with, training, scoring."""
