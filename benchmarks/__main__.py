@@ -27,6 +27,8 @@ ALL = (
     "mlflow_server",
     "studio",
     "scale",
+    "tune",
+    "serve",
     "vision",
 )
 

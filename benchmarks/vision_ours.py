@@ -29,6 +29,7 @@ def main():
         image_size=int(edge),
         augmentation="Crop and flip",
         patience=int(epochs),
+        random_seed=int(os.environ.get("VISION_SEED") or 1),
     )
     with tempfile.TemporaryDirectory() as folder:
         os.environ["ROOKERY_VISION_CACHE"] = os.path.join(folder, "decoded")

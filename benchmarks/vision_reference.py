@@ -22,7 +22,7 @@ from torchvision import datasets, models, transforms  # noqa: E402
 NORMALIZE = transforms.Normalize((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 
 
-def load_data(train, validation, edge, batch):
+def load_data(train, validation, edge, batch, **options):
     training = transforms.Compose(
         [transforms.RandomResizedCrop(edge), transforms.RandomHorizontalFlip(), transforms.ToTensor(), NORMALIZE]
     )
@@ -32,7 +32,7 @@ def load_data(train, validation, edge, batch):
     workers = len(os.sched_getaffinity(0))
     sets = datasets.ImageFolder(train, training), datasets.ImageFolder(validation, testing)
     return tuple(
-        torch.utils.data.DataLoader(s, batch_size=batch, shuffle=i == 0, num_workers=workers)
+        torch.utils.data.DataLoader(s, batch_size=batch, shuffle=i == 0, num_workers=workers, **options)
         for i, s in enumerate(sets)
     )
 
@@ -63,7 +63,7 @@ def main():
     if sys.argv[7:] == ["loader"]:
         print(json.dumps(loader_alone(train, validation, epochs, batch, edge)))
         return
-    torch.manual_seed(1)
+    torch.manual_seed(int(os.environ.get("VISION_SEED") or 1))
     began = time.perf_counter()
     loaders = load_data(train, validation, edge, batch)
     model = models.resnet18(num_classes=len(loaders[0].dataset.classes))

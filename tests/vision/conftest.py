@@ -10,9 +10,19 @@ import pytest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_probes(tmp_path_factory):
+    """What is fastest here is found out once for all tests: neither the machine's answers are touched, nor do two tests differ."""
+    folder = str(tmp_path_factory.mktemp("probes"))
+    with pytest.MonkeyPatch.context() as patch:  # for what is made once; every test gets it again below
+        patch.setenv("ROOKERY_VISION_PROBES", folder)
+        yield folder
+
+
 @pytest.fixture(autouse=True)
-def own_cache(tmp_path, monkeypatch):
+def own_cache(tmp_path, monkeypatch, own_probes):
     """Decoded pictures go to the test's own folder; one thread, because the machine has few."""
+    monkeypatch.setenv("ROOKERY_VISION_PROBES", own_probes)
     monkeypatch.setenv("ROOKERY_VISION_CACHE", str(tmp_path / "decoded"))
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"):

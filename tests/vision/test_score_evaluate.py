@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 pytest.importorskip("pyarrow")
 
 from rookery_vision import convert_to_image_directory, errors, evaluate_model, score_image_model
-from rookery_vision.evaluation import metrics
+from rookery_vision.evaluation import curves, metrics
 from rookery_vision.formats.image_directory import ImageDirectory
 from rookery_vision.formats.table import Column, read_table, write_table
 from tests.vision.pictures import folder_of, read_json
@@ -104,6 +104,39 @@ class TestEvaluate:
         values = {name: column.values[0] for name, column in found.columns.items()}
         assert values == pytest.approx({"Accuracy": 0.75, "Precision": 2 / 3, "Recall": 1.0, "F1": 0.8, "AUC": 0.75})
 
+    def test_curves_of_a_binary_score(self, table, tmp_path, in_a_run):
+        made = table(
+            Labels=["no", "no", "yes", "yes"],
+            Binary_Class_Scored_Labels=["no", "yes", "yes", "yes"],
+            Binary_Class_Scored_Probabilities=[0.1, 0.6, 0.5, 0.9],
+        )
+        evaluate_model(made, None, str(tmp_path / "e"))
+        found = read_json(tmp_path / "e", "left_port_curves.json")
+        assert found["positive_label"] == "yes"
+        assert found["roc_curve"] == {
+            "False positive rate": [0.0, 0.0, 0.5, 0.5, 1.0],
+            "True positive rate": [0.0, 0.5, 0.5, 1.0, 1.0],
+        }
+        assert found["precision_recall_curve"]["Precision"] == pytest.approx([1.0, 1 / 2, 2 / 3, 1 / 2])
+        assert found["lift_curve"]["True positives"] == [0, 1, 1, 2, 2]
+        first = found["scored_bins"][0]
+        assert (first["Score bin from"], first["Positive examples"], first["Recall"]) == (0.9, 1, 0.5)
+        assert found["scored_bins"][-1]["Fraction above threshold"] == 1.0
+        names = {"confusion_matrix", "roc_curve", "precision_recall_curve", "lift_curve"}
+        pictures = {r[2] for r in in_a_run.records() if r[0] == "d" and r[3] == "image"}
+        assert pictures == {"left_port_" + name for name in names}
+        for name in names:
+            assert os.path.getsize(tmp_path / "e" / f"left_port_{name}.png") > 1000
+
+    def test_curves_of_one_kind_alone(self, table, tmp_path):
+        made = table(
+            Labels=["yes", "yes"],
+            Binary_Class_Scored_Labels=["yes", "yes"],
+            Binary_Class_Scored_Probabilities=[0.5, 0.5],
+        )
+        evaluate_model(made, None, str(tmp_path / "e"))
+        assert read_json(tmp_path / "e", "left_port_curves.json")["roc_curve"]["True positive rate"] == [0.0, 1.0]
+
     def test_regression(self, table, tmp_path):
         made = table(Labels=[1.0, 2.0, 3.0], Regression_Scored_Labels=[1.5, 2.0, 2.0])
         found = read_table(evaluate_model(made, None, str(tmp_path / "e")))
@@ -159,6 +192,28 @@ class TestRefused:
         (tmp_path / "t" / "data.parquet").write_bytes(b"PAR1rubbish")
         with pytest.raises(errors.InvalidDatasetError, match="damaged"):
             evaluate_model(str(tmp_path / "t"), None, str(tmp_path / "e"))
+
+
+class TestCurves:
+    @given(st.lists(st.tuples(st.booleans(), st.integers(0, 5)), min_size=2, max_size=40))
+    def test_the_area_below_roc_is_the_auc(self, rows):
+        truth, scores = [t for t, _ in rows], [p / 5 for _, p in rows]
+        found = curves.roc(truth, scores)
+        x, y = found["False positive rate"], found["True positive rate"]
+        area = sum((b - a) * (c + d) / 2 for a, b, c, d in zip(x, x[1:], y, y[1:]))
+        expected = metrics.area_under_curve(truth, scores)
+        if not math.isnan(expected):
+            assert area == pytest.approx(expected)
+        bins = curves.binned(truth, scores)
+        assert sum(b["Positive examples"] for b in bins) == sum(truth)
+        assert sum(b["Negative examples"] for b in bins) == len(truth) - sum(truth)
+        assert bins[-1]["Recall"] == (1.0 if any(truth) else 0.0)
+
+    def test_a_long_curve_is_thinned(self):
+        from rookery_vision.evaluation.looking import NUM_POINTS, _thinned
+
+        thin = _thinned({"x": list(range(5000))})["x"]
+        assert (len(thin), thin[0], thin[-1]) == (NUM_POINTS, 0, 4999)
 
 
 class TestMetrics:

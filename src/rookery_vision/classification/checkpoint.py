@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, Optional
 
 from rookery.worker import checkpoint_dir, find_context, leave_for_resume, should_stop
 from rookery_vision.classification.presets import Options
 from rookery_vision.classification.ranks import Ranks
 from rookery_vision.classification.result import Best
+from rookery_vision.pictures import decoders
 from rookery_vision.stack import torch
 
 __all__ = ["Checkpoints", "Progress"]
@@ -26,15 +27,28 @@ class Progress:
         self.sums = dict.fromkeys(_SUMS, 0.0)
         self.best_loss, self.epochs_without_gain = float("inf"), 0
         self.best = Best()
+        self._unread: Any = None
 
-    def add(self, seen: int, loss: float, wrong: int, rate: float, waited_s: float, worked_s: float) -> None:
+    def add(self, seen: int, loss: Any, wrong: Any, rate: float, waited_s: float, worked_s: float) -> None:
+        """One step. `loss` (the mean) and `wrong` stay on their device until `read`: asking for them makes a GPU wait."""
         self.step += 1
         self.rate = rate
-        for name, value in zip(_SUMS, (seen, loss * seen, wrong, waited_s, worked_s)):
+        told = torch.stack((loss.double() * seen, wrong.double()))
+        self._unread = told if self._unread is None else self._unread + told
+        for name, value in zip(("seen", "waited_s", "worked_s"), (seen, waited_s, worked_s)):
             self.sums[name] += value
+
+    def read(self) -> None:
+        """Bring the sums up to date."""
+        if self._unread is not None:
+            loss, wrong = self._unread.tolist()
+            self.sums["loss"] += loss
+            self.sums["wrong"] += wrong
+            self._unread = None
 
     def reduce(self, ranks: Ranks) -> None:
         """Over all processes; times stay sums over them."""
+        self.read()
         self.sums = dict(zip(_SUMS, ranks.total([self.sums[n] for n in _SUMS])))
 
     def note_loss(self, loss: float) -> None:
@@ -70,13 +84,22 @@ class Checkpoints:
         self._folder = checkpoint_dir() if find_context() is not None else None
         self._name = f"train_pytorch_model-{fingerprint}.pt"
 
-    def load(self, network: Any, optimizer: Any) -> Progress:
+    def find(self) -> Optional[dict[str, Any]]:
+        """What the attempt before has left, or None."""
         path = self._path()
         if path is None or not os.path.exists(path):
+            return None
+        return dict(torch.load(path, map_location="cpu", weights_only=True))
+
+    def restore(self, state: Optional[dict[str, Any]], trainer: Any) -> Progress:
+        """Put it into a trainer; from the beginning where there is none."""
+        if state is None:
             return Progress()
-        state = torch.load(path, map_location="cpu", weights_only=True)
-        network.load_state_dict(state["network"])
-        optimizer.load_state_dict(state["optimizer"])
+        trainer.network.load_state_dict(state["network"])
+        trainer.optimizer.load_state_dict(state["optimizer"])
+        trainer.amp.load_state(state["amp"])
+        if trainer.average is not None:
+            trainer.average.network.load_state_dict(state["average"])
         progress = Progress.from_state(state["progress"])
         print(f"going on in epoch {progress.epoch + 1}, after {progress.step} steps of it", flush=True)
         return progress
@@ -90,6 +113,9 @@ class Checkpoints:
             "network": trainer.network.state_dict(),
             "optimizer": trainer.optimizer.state_dict(),
             "progress": trainer.progress.state(),
+            "amp": trainer.amp.state(),
+            "average": trainer.average.network.state_dict() if trainer.average is not None else None,
+            "choice": {"precision": trainer.amp.name, "is_compiled": trainer.is_compiled, "decoder": decoders.chosen()},
         }
         torch.save(state, path + ".part")
         os.replace(path + ".part", path)
@@ -100,6 +126,7 @@ class Checkpoints:
             return
         if not trainer.ranks.any(should_stop()):
             return
+        trainer.progress.read()
         sums = trainer.ranks.total([trainer.progress.sums[n] for n in _SUMS])
         # Kept as the first process' own: on going on the others begin with none.
         trainer.progress.sums = dict(zip(_SUMS, sums))

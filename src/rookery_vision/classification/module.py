@@ -71,7 +71,7 @@ def train_pytorch_model(
         str,
         choice(
             "Precision",
-            "Auto: bfloat16 or float16 where the machine is faster with it.",
+            "Auto: bfloat16 or float16 where this machine is faster with it, timed once and kept.",
             choices=("Auto", "float32", "bfloat16"),
         ),
     ] = "Auto",
@@ -79,6 +79,24 @@ def train_pytorch_model(
         str,
         choice(
             "Cache", "Auto: decoded pictures are kept on disk for the next epoch and training.", choices=("Auto", "Off")
+        ),
+    ] = "Auto",
+    weight_averaging: Annotated[
+        float,
+        number(
+            "Weight averaging",
+            "Keep an average of the weights that forgets so slowly; 0.99 is usual for hundreds of steps, 0.999 for thousands. 0: the "
+            "weights themselves.",
+            low=0,
+            high=0.99999,
+        ),
+    ] = 0.0,
+    compile: Annotated[
+        str,
+        choice(
+            "Compile",
+            "Auto: torch.compile where it is timed to pay for a training this long; it takes a minute or more.",
+            choices=("Auto", "On", "Off"),
         ),
     ] = "Auto",
 ) -> None:
@@ -99,5 +117,7 @@ def train_pytorch_model(
         mixup=mixup,
         precision=precision,
         cache=cache,
+        weight_averaging=weight_averaging,
+        compile=compile,
     )
     main(untrained_model, training_dataset, validation_dataset, trained_model, options)

@@ -6,12 +6,14 @@ import contextlib
 from typing import Any, Optional
 
 from rookery_vision.classification.presets import MOMENTUM, WEIGHT_DECAY
-from rookery_vision.classification.ranks import Ranks
 from rookery_vision.formats.model_directory import ModelSpec, Preprocessing
 from rookery_vision.networks.build import build, load
 from rookery_vision.stack import torch
 
-__all__ = ["Amp", "amp_for", "make_network", "make_optimizer", "to_input"]
+__all__ = ["DTYPES", "Amp", "compiled", "make_network", "make_optimizer", "to_input"]
+
+DTYPES = {"float32": None, "bfloat16": torch.bfloat16, "float16": torch.float16}
+BACKEND = "inductor"  # of torch.compile
 
 
 def make_network(spec: ModelSpec, num_classes: int, state: Optional[dict[str, Any]]) -> Any:
@@ -29,7 +31,10 @@ def make_optimizer(network: Any, rate: float) -> Any:
 
 def to_input(batch_NHWC: Any, prep: Preprocessing, device: Any) -> Any:
     """Bytes → what the network takes. They travel as bytes; the arithmetic is done on the whole batch, where the network is."""
-    x_NCHW = torch.from_numpy(batch_NHWC).to(device, non_blocking=True).permute(0, 3, 1, 2).float()
+    coded = torch.from_numpy(batch_NHWC)
+    if device.type == "cuda":
+        coded = coded.pin_memory()  # or the copy would not run beside the computing
+    x_NCHW = coded.to(device, non_blocking=True).permute(0, 3, 1, 2).float()
     mean = torch.tensor(prep.mean, device=device).mul_(255).view(1, 3, 1, 1)
     std = torch.tensor(prep.std, device=device).mul_(255).view(1, 3, 1, 1)
     return x_NCHW.sub_(mean).div_(std)
@@ -55,26 +60,33 @@ class Amp:
         self._scaler.step(optimizer)
         self._scaler.update()
 
+    def state(self) -> dict[str, Any]:
+        return self._scaler.state_dict() if self._scaler else {}
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        if self._scaler and state:
+            self._scaler.load_state_dict(state)
+
     @property
     def name(self) -> str:
         return "float32" if self.dtype is None else str(self.dtype).replace("torch.", "")
 
 
-def amp_for(precision: str, ranks: Ranks) -> Amp:
-    """`Auto`: bfloat16 where every process' machine has instructions for it (elsewhere it is many times slower), float16 on
-    older GPUs, else float32. By what the machine is, never by a stopwatch: the same seed must give the same weights.
+def compiled(network: Any, batch_size: int) -> Any:
+    """The network for `torch.compile`, for batches of this size; smaller ones go through the network as it is.
+
+    What is compiled fits one shape, and compiling again for the last batch of an epoch would take longer than it.
     """
-    kind = ranks.device.type
-    if precision == "Auto":
-        good = torch.cuda.is_bf16_supported(including_emulation=False) if kind == "cuda" else _cpu_has_bfloat16()
-        if ranks.any(not good):
-            return Amp(kind, torch.float16 if kind == "cuda" else None)
-        return Amp(kind, torch.bfloat16)
-    return Amp(kind, torch.bfloat16 if precision == "bfloat16" else None)
+    return _Compiled(network, batch_size)
 
 
-def _cpu_has_bfloat16() -> bool:
-    if not torch.backends.mkldnn.is_available():
-        return False
-    known = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
-    return any(getattr(torch.cpu, name, lambda: False)() for name in known)
+class _Compiled(torch.nn.Module):
+    def __init__(self, network: Any, batch_size: int) -> None:
+        super().__init__()
+        self.network, self._batch_size = network, batch_size
+        # Not as a part of this one: its weights are the network's, and would be counted twice.
+        object.__setattr__(self, "_fast", torch.compile(network, backend=BACKEND, dynamic=False))
+
+    def forward(self, x_NCHW: Any) -> Any:
+        fits = len(x_NCHW) == self._batch_size and self.network.training
+        return (self._fast if fits else self.network)(x_NCHW)

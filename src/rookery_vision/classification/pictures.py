@@ -16,12 +16,16 @@ import numpy
 
 from rookery_vision.classification.augment import center, crop_and_flip, flip, resized_shape
 from rookery_vision.classification.cache import DecodedCache, content_key
+from rookery_vision.classification.prepare import to_shape
+from rookery_vision.declare import launched
 from rookery_vision.errors import InvalidDatasetError
 from rookery_vision.formats.image_directory import ImageDirectory
 from rookery_vision.formats.model_directory import Preprocessing
+from rookery_vision.pictures import decoders
 
 __all__ = ["Batch", "PictureSet"]
 
+MOST_THREADS = 16
 AHEAD = 3  # batches that are ready before they are asked for
 
 
@@ -29,6 +33,11 @@ class Batch(NamedTuple):
     batch_NHWC: Any
     labels: Any
     waited_s: float  # how long the network had to wait for it
+
+
+def num_threads() -> int:
+    """Decoders of this process: its share of the processors that it may use."""
+    return max(1, min(MOST_THREADS, len(os.sched_getaffinity(0)) // launched.local_world_size()))
 
 
 class PictureSet:
@@ -49,7 +58,7 @@ class PictureSet:
         self.labels = numpy.asarray(labels if labels is not None else [-1] * len(directory.rows), dtype=numpy.int64)
         self.size = self._common_size()
         self.cache = self._open_cache() if with_cache else None
-        self._pool = ThreadPoolExecutor(max_workers=max(1, min(16, len(os.sched_getaffinity(0)))))
+        self._pool = ThreadPoolExecutor(max_workers=num_threads())
 
     def __len__(self) -> int:
         return len(self.directory.rows)
@@ -100,12 +109,8 @@ class PictureSet:
         if kept is not None:
             return kept
         row = self.directory.rows[place]
-        picture = self.directory.decode(row, short_edge=self.prep.resize)
         shape = resized_shape(row.height, row.width, self.prep.resize)
-        if picture.shape[:2] != shape:
-            from PIL import Image
-
-            picture = numpy.asarray(Image.fromarray(picture).resize((shape[1], shape[0]), Image.Resampling.BILINEAR))
+        picture = to_shape(self.directory.decode(row, short_edge=self.prep.resize), shape)
         if self.cache is not None:
             self.cache.put(place, picture)
         return picture
@@ -131,6 +136,6 @@ class PictureSet:
         shapes = [resized_shape(r.height, r.width, self.prep.resize) for r in self.directory.rows]
         paths = [self.directory.path(r) for r in self.directory.rows]
         try:
-            return DecodedCache.open(content_key(paths, f"short edge {self.prep.resize}"), shapes)
+            return DecodedCache.open(content_key(paths, f"short edge {self.prep.resize}, {decoders.chosen()}"), shapes)
         except FileNotFoundError as error:
             raise InvalidDatasetError(f"{self.directory.folder} lacks {error.filename}. Make it again.") from error

@@ -33,6 +33,8 @@ class Options:
     mixup: float = 0.0
     precision: str = "Auto"
     cache: str = "Auto"
+    weight_averaging: float = 0.0  # 0: none
+    compile: str = "Auto"
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)

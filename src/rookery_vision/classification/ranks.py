@@ -42,6 +42,14 @@ class Ranks:
             return moved.cpu()
         return tensor
 
+    def largest(self, values: Sequence[float]) -> list[float]:
+        """Each value's largest over all processes."""
+        if self.world == 1:
+            return [float(v) for v in values]
+        tensor = torch.tensor([float(v) for v in values], dtype=torch.float64, device=self.device)
+        torch.distributed.all_reduce(tensor, torch.distributed.ReduceOp.MAX)
+        return [float(v) for v in tensor.tolist()]
+
     def any(self, value: bool) -> bool:
         """Whether it is true for one of them; all get the same answer."""
         return value if self.world == 1 else self.total([float(value)])[0] > 0

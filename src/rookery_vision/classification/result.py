@@ -12,7 +12,7 @@ from typing import Any, Optional
 from rookery_vision.formats.model_directory import write_labels, write_model_spec, write_state
 from rookery_vision.stack import torch, torchvision
 
-__all__ = ["Best", "write_result"]
+__all__ = ["Best", "write_result", "write_service"]
 
 
 class Best:
@@ -60,6 +60,7 @@ def write_result(folder: str, trainer: Any, best: Best) -> None:
             **options.as_dict(),
             "world_size": trainer.ranks.world,
             "precision_used": trainer.amp.name,
+            "compiled": trainer.is_compiled,
             "best_epoch": best.epoch + 1,
             "top1_acc": best.top1,
             "top5_acc": best.top5,
@@ -73,20 +74,23 @@ def write_result(folder: str, trainer: Any, best: Best) -> None:
         Run.get_context().upload_folder("trained_model_outputs", folder)
 
 
-def _write_deployment(folder: str, training: str) -> None:
-    """What a web service needs beside the weights."""
+def write_service(folder: str, packages: list[str]) -> None:
+    """`score.py`, which a service runs, and the environment that it needs."""
     from rookery_vision.classification import scoring_script
-
-    python = f"{sys.version_info[0]}.{sys.version_info[1]}"
-    versions = [f"torch=={torch.__version__.split('+')[0]}", f"torchvision=={torchvision.__version__.split('+')[0]}"]
-    pip = [*versions, "rookery[vision]"]
-    environment = {"name": "project_environment", "dependencies": [f"python={python}", "pip", {"pip": pip}]}
     from rookery_vision.formats.meta import write_yaml
 
+    python = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    environment = {"name": "project_environment", "dependencies": [f"python={python}", "pip", {"pip": packages}]}
     for name in ("conda.yaml", "conda_env.yaml"):
         write_yaml(os.path.join(folder, name), environment)
+    shutil.copyfile(scoring_script.__file__, os.path.join(folder, "score.py"))
+
+
+def _write_deployment(folder: str, training: str) -> None:
+    """What a web service needs beside the weights."""
+    versions = [f"torch=={torch.__version__.split('+')[0]}", f"torchvision=={torchvision.__version__.split('+')[0]}"]
+    write_service(folder, [*versions, "rookery[vision]"])
     for name in ("_schema.json", "_samples.json"):
         shutil.copyfile(os.path.join(training, name), os.path.join(folder, name))
-    shutil.copyfile(scoring_script.__file__, os.path.join(folder, "score.py"))
     with open(os.path.join(folder, "_samples.json"), encoding="utf-8") as f:
         json.load(f)  # a service that starts with a damaged sample would be found out too late

@@ -9,11 +9,11 @@ import numpy
 
 from rookery_vision.classification.network import make_network, to_input
 from rookery_vision.classification.pictures import PictureSet
+from rookery_vision.classification.prepare import prepared
 from rookery_vision.errors import InvalidDatasetError, InvalidModelDirectoryError
 from rookery_vision.formats.image_directory import ImageDirectory
 from rookery_vision.formats.model_directory import TASK, read_labels, read_model_spec, read_state
 from rookery_vision.formats.table import Column, write_table
-from rookery_vision.pictures.decode import decode
 from rookery_vision.stack import torch
 
 __all__ = ["Model", "score"]
@@ -72,8 +72,9 @@ class Model:
             pictures.close()
 
     def score_bytes(self, files: Sequence[bytes]) -> Any:
-        """Probabilities of encoded pictures that are prepared already."""
-        return numpy.concatenate([self.probabilities(decode(data)[None]) for data in files])
+        """Probabilities of encoded pictures, each prepared as for training (`prepare.py`)."""
+        size = self.spec.image_size
+        return numpy.concatenate([self.probabilities(prepared(f, self.spec.preprocessing, size)[None]) for f in files])
 
     @torch.inference_mode()
     def probabilities(self, batch_NHWC: Any) -> Any:

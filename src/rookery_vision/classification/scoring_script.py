@@ -1,7 +1,10 @@
-"""What a web service runs: `init` once, `run` for every request. Copied into a trained model as `score.py`.
+"""What a web service runs: `init` once, `run` for every request. Copied into a trained or exported model as `score.py`.
 
-A request is a JSON list of rows like `_samples.json`: `image` is a PNG in base64, transformed the way of inference. The answer is
-`{"result": [[probability of each category …, label], …]}`.
+A request is either the bytes of one JPEG or PNG, or a JSON list of rows like `_samples.json`, where `image` is a picture in base64. Pictures
+are prepared as for training; one that has the model's own size is taken as it is. The answers:
+
+    bytes  {"label": label, "probabilities": {category: probability, …}}
+    JSON   {"result": [[probability of each category …, label], …]}, in the order of `index_to_label.csv`
 """
 
 from __future__ import annotations
@@ -9,23 +12,31 @@ from __future__ import annotations
 import base64
 import json
 import os
-from typing import Any
+from typing import Any, Union
 
 _model: Any = None
 
 
 def init() -> None:
     global _model
-    from rookery_vision.classification.score import Model
+    from rookery_vision.onnx import open_model
 
-    _model = Model(os.environ.get("AZUREML_MODEL_DIR") or os.path.dirname(os.path.abspath(__file__)))
+    _model = open_model(os.environ.get("AZUREML_MODEL_DIR") or os.path.dirname(os.path.abspath(__file__)))
 
 
-def run(data: str) -> dict:
+def run(data: Union[str, bytes]) -> dict[str, Any]:
     if _model is None:
         init()
-    rows = json.loads(data)
-    pictures = [base64.b64decode(row["image"]) for row in rows]
-    probabilities = _model.score_bytes(pictures)
-    labels = [_model.categories[p.argmax()] for p in probabilities]
-    return {"result": [[*p.tolist(), label] for p, label in zip(probabilities, labels)]}
+    if isinstance(data, (bytes, bytearray, memoryview)) and bytes(data[:1]) not in (b"[", b"{", b" ", b"\n"):
+        return dict(_model.score([bytes(data)])[0])
+    rows = json.loads(data if isinstance(data, str) else bytes(data))
+    if isinstance(rows, dict):
+        rows = rows.get("data", [rows])
+    if not isinstance(rows, list) or not all(
+        isinstance(row, dict) and isinstance(row.get("image"), str) for row in rows
+    ):
+        raise ValueError(
+            'The request is not a list of rows {"image": a picture in base64}. See _samples.json, or send the bytes of a picture.'
+        )
+    answers = _model.score([base64.b64decode(row["image"]) for row in rows])
+    return {"result": [[*answer["probabilities"].values(), answer["label"]] for answer in answers]}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any, Optional
 
 from rookery.worker import Run, find_context
+from rookery_vision.classification.bar import Bar
 from rookery_vision.classification.presets import Options
 from rookery_vision.classification.ranks import Ranks
 
@@ -19,14 +19,18 @@ class Telling:
         self._options, self._is_first, self._world = options, ranks.is_first, ranks.world
         self._run: Optional[Any] = Run.get_context() if ranks.is_first and find_context() is not None else None
 
+        self._bar = Bar()
+
     def begin(self, trainer: Any) -> None:
         data, options = trainer.data, trainer.options
         self._say(
             f"{data.spec.model_name}, {len(data.categories)} categories, {len(data.training.rows)} pictures to train and "
             f"{len(data.validation.rows)} to validate, {trainer.train_set.size[1]} × {trainer.train_set.size[0]}; {self._world} × "
-            f"{options.batch_size} a step on {trainer.ranks.device.type}, {trainer.amp.name}; learning rate {options.learning_rate:g}"
+            f"{options.batch_size} a step on {trainer.ranks.device.type}, {trainer.amp.name}{', compiled' if trainer.is_compiled else ''}; learning rate {options.learning_rate:g}"
             + (f" × {self._world}" if self._world > 1 else "")
         )
+        if trainer.choice.why:
+            self._say(f"a step of {options.batch_size} on this machine: {trainer.choice.why}")
         if options.cache == "Auto" and trainer.train_set.cache is None:
             self._say("no room for decoded pictures on the disk: they are decoded in every epoch")
         if self._run is not None and trainer.progress.epoch == 0 and trainer.progress.step == 0:
@@ -34,15 +38,28 @@ class Telling:
             if options.augmentation != "None":
                 self._show("Training pictures, augmented", trainer, 0)
 
+    def is_due(self, progress: Any, num_steps: int) -> bool:
+        """Whether the sums are to be read after this step: for a line, or for the bar."""
+        return self._has_line(progress, num_steps) or (self._is_first and self._bar.is_due())
+
     def step(self, progress: Any, num_steps: int) -> None:
-        if not self._is_first or (progress.step % self._options.print_frequency and progress.step != num_steps):
+        if not self._is_first:
             return
         sums = progress.sums
         seen, spent = max(sums["seen"], 1), max(sums["waited_s"] + sums["worked_s"], 1e-9)
+        speed, loss, error = seen * self._world / spent, sums["loss"] / seen, sums["wrong"] / seen
+        if self._bar.is_shown:
+            title = f"Epoch {progress.epoch + 1}/{self._options.epochs}"
+            told = f"{speed:.1f} images/s, loss {loss:.4f}, error {error:.4f}"
+            self._bar.draw(title, progress.step, num_steps, spent, told)
+            return
         self._say(
             f"Epoch [{progress.epoch + 1}/{self._options.epochs}] iter [{progress.step}/{num_steps}] {spent / progress.step:.3f} s a batch, "
-            f"{seen * self._world / spent:.1f} images/s, loss {sums['loss'] / seen:.4f}, error {sums['wrong'] / seen:.4f}"
+            f"{speed:.1f} images/s, loss {loss:.4f}, error {error:.4f}"
         )
+
+    def _has_line(self, progress: Any, num_steps: int) -> bool:
+        return progress.step % self._options.print_frequency == 0 or progress.step == num_steps
 
     def epoch(self, progress: Any, valid: dict[str, Any], best: Any, spent_s: float) -> None:
         """The documented metrics, one row each, and two of ours."""
@@ -91,5 +108,5 @@ class Telling:
 
     def _say(self, text: str) -> None:
         if self._is_first:
+            self._bar.clear()
             print(text, flush=True)
-            sys.stdout.flush()

@@ -1,7 +1,7 @@
 """What a module is: ports, parameters, the card, running one. Standard library only."""
 
 from rookery_vision.declare.card import Module, module
-from rookery_vision.declare.parameters import Parameter, choice, integer, number, switch, text
+from rookery_vision.declare.parameters import Parameter, choice, code, columns, integer, number, switch, text
 from rookery_vision.declare.ports import DATA_TYPES, Port, input_port, output_port
 
 __all__ = [
@@ -10,6 +10,8 @@ __all__ = [
     "Parameter",
     "Port",
     "choice",
+    "code",
+    "columns",
     "input_port",
     "integer",
     "module",

@@ -16,8 +16,9 @@ from rookery_vision.errors import FailedToWriteOutputsError, NullOrEmptyError
 
 __all__ = ["Module", "module"]
 
-# What the extra `vision` installs, by the names under which it is imported.
+# What the extras `vision` and `tabular` install, by the names under which it is imported.
 NEEDED = ("torch", "torchvision", "numpy", "PIL", "yaml", "pyarrow", "matplotlib", "onnx", "onnxscript", "onnxruntime")
+NEEDED_FOR_TABLES = ("pandas", "sklearn", "joblib", "numpy", "yaml", "pyarrow", "matplotlib")
 
 
 class Module:
@@ -57,9 +58,10 @@ class Module:
         try:
             self.function(**paths, **values)
         except ModuleNotFoundError as error:
-            if (error.name or "").split(".")[0] not in NEEDED:
+            if (error.name or "").split(".")[0] not in (*NEEDED, *NEEDED_FOR_TABLES):
                 raise
-            hint = f"{self.title} needs {error.name}, which is not installed here. Run: pip install 'rookery[vision]'"
+            extra = self.function.__module__.partition(".")[0].rpartition("_")[2]
+            hint = f"{self.title} needs {error.name}, which is not installed here. Run: pip install 'rookery[{extra}]'"
             raise ModuleNotFoundError(hint, name=error.name) from error
         made = tuple(paths[port.name] for port in self.outputs)
         return made[0] if len(made) == 1 else made

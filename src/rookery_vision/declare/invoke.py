@@ -33,7 +33,7 @@ def run(module: Module, words: Sequence[str]) -> int:
             if error is caught:
                 raise
             raise error from caught
-        if isinstance(error, ModuleNotFoundError) and "rookery[vision]" in str(error):
+        if isinstance(error, ModuleNotFoundError) and "pip install 'rookery[" in str(error):
             print(error, file=sys.stderr)
             return 1
         if not isinstance(error, ModuleError):

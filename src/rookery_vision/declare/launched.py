@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["local_rank", "rank", "world_size"]
+__all__ = ["local_rank", "local_world_size", "rank", "world_size"]
 
 
 def rank() -> int:
@@ -17,6 +17,11 @@ def world_size() -> int:
 
 def local_rank() -> int:
     return _number("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", default=0)
+
+
+def local_world_size() -> int:
+    """How many processes of the run are on this machine."""
+    return _number("LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", default=1)
 
 
 def _number(*names: str, default: int) -> int:

@@ -16,7 +16,7 @@ from rookery_vision.errors import (
     ParameterParsingError,
 )
 
-__all__ = ["REQUIRED", "Parameter", "choice", "integer", "number", "switch", "text"]
+__all__ = ["REQUIRED", "Parameter", "choice", "code", "columns", "integer", "number", "switch", "text"]
 
 REQUIRED = object()  # the default of a parameter that must be given
 _WORDS = {"true": True, "yes": True, "1": True, "on": True, "false": False, "no": False, "0": False, "off": False}
@@ -27,7 +27,8 @@ class Parameter:
     """One parameter. `kind` is what the documentation calls it: Integer, Float, Boolean, Mode or String.
 
     `above` is a lower bound that is itself not allowed. `when` names a parameter and the value with which this one counts.
-    `error` replaces the usual error for a value that is not among the choices.
+    `error` replaces the usual error for a value that is not among the choices. `editor` says how a text is best edited: `columns`
+    (names of the columns of an input, with commas between) or `code` (Python, several lines).
     """
 
     label: str
@@ -39,6 +40,7 @@ class Parameter:
     choices: tuple[str, ...] = ()
     when: Optional[tuple[str, Any]] = None
     error: Optional[type[ModuleError]] = None
+    editor: str = ""
     name: str = ""
     default: Any = REQUIRED
 
@@ -85,6 +87,7 @@ class Parameter:
             "above": self.above,
             "choices": list(self.choices),
             "when": list(self.when) if self.when else None,
+            "editor": self.editor,
         }
 
     def _as_kind(self, given: Any) -> Any:
@@ -171,3 +174,13 @@ def choice(label: str, help: str, choices: tuple[str, ...], **more: Any) -> Para
 
 def text(label: str, help: str, **more: Any) -> Parameter:
     return Parameter(label, "String", help, **more)
+
+
+def columns(label: str, help: str, **more: Any) -> Parameter:
+    """Names of columns of a table that comes in."""
+    return Parameter(label, "String", help, editor="columns", **more)
+
+
+def code(label: str, help: str, **more: Any) -> Parameter:
+    """Python, several lines."""
+    return Parameter(label, "String", help, editor="code", **more)

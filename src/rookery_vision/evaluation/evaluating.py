@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
 from typing import Any, Optional
 
 from rookery_vision.errors import LearnerTypesNotCompatibleError
 from rookery_vision.evaluation import metrics
+from rookery_vision.evaluation.looking import draw_confusion, show_curves
 from rookery_vision.evaluation.scored import Scored, scored
 from rookery_vision.formats.table import Column, read_table, write_table
 
@@ -35,8 +35,10 @@ def evaluate(left: str, right: Optional[str], output: str) -> None:
         found = _metrics(one)
         rows += found
         _log(found[-1], f" ({side} port)" if right is not None else "")
-        if one.task == "MultiClassification":
+        if one.task in ("MultiClassification", "BinaryClassification"):
             _confusion(side, one, output)
+        if one.task == "BinaryClassification":
+            show_curves(side, one, output, _run())
     write_table(output, [Column(name, [row[name] for row in rows]) for name in rows[0]])
     for name in rows[0]:
         print(f"{name}: {', '.join(_short(row[name]) for row in rows)}", flush=True)
@@ -74,30 +76,6 @@ def _confusion(side: str, one: Scored, output: str) -> None:
         draw_confusion([str(c) for c in categories], matrix, path)
         if run is not None:
             run.log_image(name, path=path)
-
-
-def draw_confusion(categories: Sequence[str], matrix: Sequence[Sequence[int]], path: str) -> None:
-    """Every row in parts of its sum: what became of the pictures of one category."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    shares = [[n / max(1, sum(row)) for n in row] for row in matrix]
-    edge = max(3.2, 0.45 * len(categories) + 2)
-    figure = Figure(figsize=(edge + 0.6, edge), layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.subplots()
-    axes.imshow(shares, cmap="Blues", vmin=0, vmax=1)
-    shown = [c.replace("$", r"\$") if len(c) <= 18 else c[:17].replace("$", r"\$") + "…" for c in categories]
-    axes.set_xticks(range(len(shown)), shown, rotation=45, ha="right")
-    axes.set_yticks(range(len(shown)), shown)
-    axes.set_xlabel("said")
-    axes.set_ylabel("shown")
-    for y, row in enumerate(shares):
-        for x, share in enumerate(row):
-            axes.text(
-                x, y, f"{share:.0%}", ha="center", va="center", color="white" if share > 0.5 else "black", fontsize=8
-            )
-    figure.savefig(path, dpi=100)
 
 
 def _run() -> Any:

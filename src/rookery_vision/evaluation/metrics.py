@@ -7,7 +7,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["area_under_curve", "binary", "clustering", "confusion_matrix", "multi_class", "regression"]
+__all__ = [
+    "area_under_curve",
+    "binary",
+    "clustering",
+    "confusion_matrix",
+    "multi_class",
+    "positive_label",
+    "regression",
+]
 
 
 def multi_class(actual: Sequence[Any], scored: Sequence[Any]) -> dict[str, float]:
@@ -35,8 +43,7 @@ def confusion_matrix(actual: Sequence[Any], scored: Sequence[Any], categories: S
 
 
 def binary(actual: Sequence[Any], scored: Sequence[Any], probabilities: Sequence[float]) -> dict[str, float]:
-    """The positive one is the later of the two labels in order."""
-    positive = max({*actual, *scored}, key=str)
+    positive = positive_label(actual, scored)
     truth, said = [a == positive for a in actual], [s == positive for s in scored]
     hits = sum(t and s for t, s in zip(truth, said))
     precision = hits / sum(said) if any(said) else 0.0
@@ -49,6 +56,11 @@ def binary(actual: Sequence[Any], scored: Sequence[Any], probabilities: Sequence
         "F1": 2 * precision * recall / both if both else 0.0,
         "AUC": area_under_curve(truth, probabilities),
     }
+
+
+def positive_label(actual: Sequence[Any], scored: Sequence[Any]) -> Any:
+    """The later of the two labels in order."""
+    return max({*actual, *scored}, key=str)
 
 
 def area_under_curve(truth: Sequence[bool], probabilities: Sequence[float]) -> float:

@@ -10,9 +10,10 @@ import shutil
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Optional
 
-from rookery_vision.errors import InvalidDatasetError, NotLabeledDatasetError
+from rookery_vision.errors import ImageExceedsLimitError, InvalidDatasetError, NotLabeledDatasetError
 from rookery_vision.formats.meta import read_meta, write_meta
-from rookery_vision.pictures.decode import decode, to_rgb
+from rookery_vision.pictures.decode import TooManyPixels, decode, size_of, to_rgb
+from rookery_vision.pictures.limits import Limits
 
 __all__ = ["ImageDirectory", "ImageDirectoryWriter", "ImageRow"]
 
@@ -86,9 +87,16 @@ class ImageDirectory:
 
         Raises:
             InvalidDatasetError: it cannot be read.
+            ImageExceedsLimitError: it has more pixels than allowed, whatever the list says of it.
         """
         try:
-            return decode(self.read_bytes(row), short_edge)
+            data = self.read_bytes(row)
+            size_of(data, Limits.from_environment().pixels)
+            return decode(data, short_edge)
+        except TooManyPixels as error:
+            raise ImageExceedsLimitError(
+                f"{self.path(row)} has {error}; ROOKERY_VISION_MAX_PIXELS says how many are allowed."
+            ) from error
         except (OSError, ValueError, SyntaxError) as error:
             raise InvalidDatasetError(f"{self.path(row)} cannot be read: {error}.") from error
 

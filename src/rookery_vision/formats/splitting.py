@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import os
 import random
 from collections.abc import Sequence
 from typing import Optional
 
 from rookery_vision.errors import InvalidDatasetError, NotInRangeValueError
 from rookery_vision.formats.image_directory import ImageDirectory, ImageDirectoryWriter
+from rookery_vision.formats.meta import META
 
 __all__ = ["choose", "split"]
 
@@ -32,14 +35,19 @@ def split(source: str, first: str, second: str, fraction: float) -> None:
             f"to {1 - 1 / count:.6g}, so that neither part is empty."
         )
     chosen = set(choose([row.category for row in whole.rows], fraction))
-    for folder, is_first in ((first, True), (second, False)):
-        writer = ImageDirectoryWriter(folder, whole.categories)
-        for place, row in enumerate(whole.rows):
-            if (place in chosen) == is_first:
-                # Nothing writes into a picture of an image directory, so both may share it.
-                writer.add_file(whole.path(row), row, how="link")
-        made = writer.close()
-        print(f"{len(made.rows)} of {count} pictures: {folder}", flush=True)
+    try:
+        for folder, is_first in ((first, True), (second, False)):
+            writer = ImageDirectoryWriter(folder, whole.categories)
+            for place, row in enumerate(whole.rows):
+                if (place in chosen) == is_first:
+                    # Nothing writes into a picture of an image directory, so both may share it.
+                    writer.add_file(whole.path(row), row, how="link")
+            made = writer.close()
+            print(f"{len(made.rows)} of {count} pictures: {folder}", flush=True)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(os.path.join(first, META))  # half a split is not to be taken for a whole one
+        raise
 
 
 def choose(categories: Sequence[Optional[str]], fraction: float) -> list[int]:

@@ -6,22 +6,23 @@ import json
 import os
 import shutil
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy
 
 from rookery_vision.classification.network import to_input
 from rookery_vision.classification.pictures import PictureSet
+from rookery_vision.classification.result import write_service
 from rookery_vision.classification.score import Model
 from rookery_vision.errors import InvalidDatasetError, by_id
 from rookery_vision.formats.image_directory import ImageDirectory
 from rookery_vision.formats.meta import write_yaml
+from rookery_vision.onnx.scoring import CHECK, FILE, INPUT, OUTPUT, PREPROCESSING
 from rookery_vision.stack import torch
 
 __all__ = ["compare", "export"]
 
-FILE, CHECK, PREPROCESSING = "model.onnx", "onnx_check.json", "preprocessing.json"
-INPUT, OUTPUT = "images", "scores"
 NUM_COMPARED = 64
 BATCH = 16
 
@@ -38,9 +39,10 @@ def export(model: str, dataset: str, output: str, tolerance: float, register_as:
     directory = ImageDirectory.read(dataset)
     if not directory.rows:
         raise InvalidDatasetError(f"{dataset} has no pictures to compare the two on.")
+    pictures = _prepared(trained, directory)
     path = os.path.join(output, FILE)
-    _write(trained, path, directory)
-    check = compare(trained, path, directory)
+    _write(trained, path, pictures[0].shape[:2])
+    check = compare(trained, path, pictures)
     check["tolerance"] = tolerance
     if check["largest_absolute_difference"] > tolerance or check["top1_agreement"] < 1.0:
         os.remove(path)
@@ -59,29 +61,24 @@ def export(model: str, dataset: str, output: str, tolerance: float, register_as:
     _record(output, check, register_as)
 
 
-def compare(trained: Model, path: str, directory: ImageDirectory) -> dict[str, Any]:
-    """PyTorch's probabilities beside ONNX Runtime's, on up to 64 pictures from all over the data set, in two sizes of batch."""
+def compare(trained: Model, path: str, pictures: Sequence[Any]) -> dict[str, Any]:
+    """PyTorch's probabilities beside ONNX Runtime's, on pictures (H, W, 3), in two sizes of batch."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-    pictures = PictureSet(directory, trained.spec.preprocessing, with_cache=False)
-    places = sorted(set(numpy.linspace(0, len(pictures) - 1, min(NUM_COMPARED, len(pictures))).astype(int).tolist()))
-    groups = [places[:1], *(places[i : i + BATCH] for i in range(1, len(places), BATCH))]
     ours, theirs = [], []
-    try:
-        for batch in pictures.batches(groups):
-            x_NCHW = to_input(batch.batch_NHWC, trained.spec.preprocessing, trained.device)
-            scores = session.run([OUTPUT], {INPUT: x_NCHW.contiguous().numpy()})[0]
-            theirs.append(torch.from_numpy(scores).softmax(1).numpy())
-            ours.append(trained.probabilities(batch.batch_NHWC))
-    finally:
-        pictures.close()
+    for group in (pictures[:1], *(pictures[i : i + BATCH] for i in range(1, len(pictures), BATCH))):
+        batch_NHWC = numpy.stack(group)
+        x_NCHW = to_input(batch_NHWC, trained.spec.preprocessing, trained.device)
+        scores = session.run([OUTPUT], {INPUT: x_NCHW.contiguous().numpy()})[0]
+        theirs.append(torch.from_numpy(scores).softmax(1).numpy())
+        ours.append(trained.probabilities(batch_NHWC))
     a, b = numpy.concatenate(ours), numpy.concatenate(theirs)
     difference = numpy.abs(a - b)
     return {
-        "pictures": len(places),
+        "pictures": len(pictures),
         "largest_absolute_difference": float(difference.max()),
         "largest_relative_difference": float((difference / numpy.maximum(numpy.abs(a), 1e-6)).max()),
         "top1_agreement": float((a.argmax(1) == b.argmax(1)).mean()),
@@ -90,9 +87,21 @@ def compare(trained: Model, path: str, directory: ImageDirectory) -> dict[str, A
     }
 
 
-def _write(trained: Model, path: str, directory: ImageDirectory) -> None:
+def _prepared(trained: Model, directory: ImageDirectory) -> list[Any]:
+    """Up to 64 pictures from all over the data set, as the network gets them. Read first: exporting takes longer than finding out that one
+    cannot be read.
+    """
+    pictures = PictureSet(directory, trained.spec.preprocessing, with_cache=False)
+    try:
+        places = numpy.linspace(0, len(pictures) - 1, min(NUM_COMPARED, len(pictures))).astype(int)
+        return [pictures.picture(place) for place in sorted({int(place) for place in places})]
+    finally:
+        pictures.close()
+
+
+def _write(trained: Model, path: str, size: tuple[int, int]) -> None:
     """The network alone, any number of pictures at once."""
-    height, width = trained.spec.image_size or (directory.rows[0].height, directory.rows[0].width)
+    height, width = trained.spec.image_size or size
     network = trained.network.to(memory_format=torch.contiguous_format)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the exporter's own, about itself
@@ -128,8 +137,15 @@ def _write_rest(trained: Model, model: str, output: str) -> None:
         json.dump(told, f, indent=1)
     for name in ("index_to_label.csv", "_schema.json", "_samples.json"):
         shutil.copyfile(os.path.join(model, name), os.path.join(output, name))
+    write_service(output, ["rookery", "numpy", "pillow", "simplejpeg", f"onnxruntime=={_runtime_version()}"])
     flavor = {"framework": "onnx", "file": FILE}
     write_yaml(os.path.join(output, "model_spec.yaml"), {"flavor": flavor, "task_type": "MultiClassification"})
+
+
+def _runtime_version() -> str:
+    import onnxruntime
+
+    return str(onnxruntime.__version__)
 
 
 def _record(output: str, check: dict[str, Any], register_as: str) -> None:

@@ -1,18 +1,20 @@
-"""A file's bytes → RGB, 8 bits. JPEG goes through simplejpeg where it is installed, everything else through Pillow.
-
-The order is fixed, not probed at run time: two decoders may differ in the last bit, and the same seed must give the same
-weights. `python -m benchmarks vision` has the speeds.
-"""
+"""A file's bytes → RGB, 8 bits. JPEG goes through the decoder that is fastest here (`decoders.py`), everything else through Pillow."""
 
 from __future__ import annotations
 
-import functools
 import io
 from typing import Any, Optional
 
-__all__ = ["PICTURE_SUFFIXES", "decode", "identify", "to_rgb"]
+from rookery_vision.pictures import decoders
+
+__all__ = ["PICTURE_SUFFIXES", "TooManyPixels", "decode", "identify", "size_of", "to_rgb"]
 
 PICTURE_SUFFIXES = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp")
+JPEG = b"\xff\xd8"
+
+
+class TooManyPixels(Exception):
+    """More pixels than the limit."""
 
 
 def decode(data: bytes, short_edge: Optional[int] = None) -> Any:
@@ -27,18 +29,16 @@ def decode(data: bytes, short_edge: Optional[int] = None) -> Any:
     """
     import numpy
 
-    if data[:2] == b"\xff\xd8" and _simplejpeg() is not None:
-        least = short_edge or 0
+    if data[:2] == JPEG and decoders.chosen() != decoders.PILLOW:
         try:
-            return _simplejpeg().decode_jpeg(data, "RGB", min_height=least, min_width=least)
+            return decoders.decode_with(decoders.chosen(), data, short_edge)
         except ValueError:
             pass  # four colours, or damaged: Pillow knows better, or says what it is
     from PIL import Image
 
+    if data[:2] == JPEG:
+        return decoders.decode_with(decoders.PILLOW, data, short_edge)
     with Image.open(io.BytesIO(data)) as picture:
-        if short_edge and picture.format == "JPEG":
-            scale = max(1, min(picture.size) // short_edge)
-            picture.draft("RGB", (picture.width // scale, picture.height // scale))
         return numpy.array(to_rgb(picture))
 
 
@@ -66,21 +66,25 @@ def identify(path: str, max_pixels: int) -> tuple[int, int]:
     return size
 
 
-class TooManyPixels(Exception):
-    """More pixels than the limit."""
+def size_of(data: bytes, max_pixels: int) -> tuple[int, int]:
+    """(width, height) from a file's first bytes; nothing is decoded.
+
+    Raises:
+        TooManyPixels: more than the limit.
+        OSError, ValueError, SyntaxError: it is not a picture.
+    """
+    from PIL import Image
+
+    try:
+        with Image.open(io.BytesIO(data)) as picture:
+            size = picture.size
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise TooManyPixels(str(error)) from error
+    if size[0] * size[1] > max_pixels:
+        raise TooManyPixels(f"{size[0]} × {size[1]} pixels")
+    return size
 
 
 def to_rgb(picture: Any) -> Any:
     """A Pillow picture in RGB, without the warning that Pillow has for transparent palettes."""
-    if picture.mode == "P" and "transparency" in picture.info:
-        picture = picture.convert("RGBA")
-    return picture if picture.mode == "RGB" else picture.convert("RGB")
-
-
-@functools.lru_cache(maxsize=1)
-def _simplejpeg() -> Any:
-    try:
-        import simplejpeg
-    except ImportError:
-        return None
-    return simplejpeg
+    return decoders.to_rgb(picture)

@@ -1,0 +1,60 @@
+"""Asks one address without pause over connections that stay open: `python serve_load.py PORT PATH BODY TYPE CONNECTIONS SECONDS`.
+
+Prints JSON: requests a second, the median in milliseconds, how many were not answered with 200.
+"""
+
+import json
+import socket
+import statistics
+import sys
+import threading
+import time
+
+
+def main(port, path, body, kind, connections, seconds):
+    with open(body, "rb") as f:
+        data = f.read()
+    sent = (
+        f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: {kind}\r\nContent-Length: {len(data)}\r\n\r\n".encode()
+        + data
+    )
+    spent, wrong = [], [0]
+    begin, end = time.perf_counter() + 1.0, time.perf_counter() + 1.0 + float(seconds)
+
+    def press():
+        with socket.create_connection(("127.0.0.1", int(port)), timeout=120) as sock:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            while time.perf_counter() < end:
+                start = time.perf_counter()
+                sock.sendall(sent)
+                if not ask(sock):
+                    wrong[0] += 1
+                if start >= begin:
+                    spent.append((time.perf_counter() - start) * 1000)
+
+    asking = [threading.Thread(target=press) for _ in range(int(connections))]
+    for one in asking:
+        one.start()
+    for one in asking:
+        one.join()
+    return {"per_s": len(spent) / float(seconds), "p50_ms": statistics.median(spent), "wrong": wrong[0]}
+
+
+def ask(sock):
+    got = b""
+    while b"\r\n\r\n" not in got:
+        part = sock.recv(65536)
+        if not part:
+            raise EOFError("hung up")
+        got += part
+    head, _, rest = got.partition(b"\r\n\r\n")
+    lines = head.lower().split(b"\r\n")
+    length = next(int(line.split(b":")[1]) for line in lines if line.startswith(b"content-length"))
+    left = length - len(rest)
+    while left > 0:
+        left -= len(sock.recv(min(65536, left)))
+    return head.split(b" ")[1] == b"200"
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(*sys.argv[1:])))

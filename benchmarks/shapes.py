@@ -1,0 +1,83 @@
+"""Pictures of many categories, drawn: shapes in textures, of any colour, size, turn and place, on noise; two sets without a shape in common."""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import Any
+
+import numpy
+from PIL import Image, ImageDraw
+
+__all__ = ["CATEGORIES", "OTHERS", "draw", "write_folders"]
+
+TEXTURES = ("plain", "stripes", "checks", "dots")
+CORNERS = {"triangle": 3, "square": 4, "hexagon": 6, "pentagon": 5, "octagon": 8}
+POINTS = {"star": 5, "spark": 4, "wheel": 9}
+CATEGORIES = tuple(f"{s}-{t}" for s in ("triangle", "square", "hexagon", "star", "cross", "ring") for t in TEXTURES)
+OTHERS = tuple(f"{s}-{t}" for s in ("pentagon", "octagon", "spark", "wheel", "bar", "disc") for t in TEXTURES)
+
+
+def write_folders(folder: str, each: int, edge: int, seed: int, categories: tuple[str, ...] = CATEGORIES) -> str:
+    """<folder>/<category>/<n>.jpg, `each` of every category."""
+    for place, category in enumerate(categories):
+        os.makedirs(os.path.join(folder, category))
+        for number in range(each):
+            chance = numpy.random.default_rng((seed, place, number))
+            draw(category, edge, chance).save(os.path.join(folder, category, f"{number:03d}.jpg"), quality=90)
+    return folder
+
+
+def draw(category: str, edge: int, chance: numpy.random.Generator) -> Any:
+    shape, texture = category.split("-")
+    mask = _mask(shape, edge, chance)
+    ground, ink, second = (chance.integers(0, 256, 3) for _ in range(3))
+    while min(numpy.abs(ground - ink).sum(), numpy.abs(second - ink).sum()) < 200:  # or nobody could see it
+        ink, second = chance.integers(0, 256, 3), chance.integers(0, 256, 3)
+    pattern = _pattern(texture, edge, chance)[..., None]
+    inside = numpy.where(pattern, ink, second)
+    picture = numpy.where(mask[..., None], inside, ground) + chance.normal(0, 15, (edge, edge, 3))
+    return Image.fromarray(picture.clip(0, 255).astype(numpy.uint8))
+
+
+def _mask(shape: str, edge: int, chance: numpy.random.Generator) -> Any:
+    size = edge * chance.uniform(0.28, 0.45)
+    x, y = chance.uniform(size, edge - size, 2)
+    turn = chance.uniform(0, 2 * math.pi)
+    picture = Image.new("1", (edge, edge))
+    pen = ImageDraw.Draw(picture)
+    if shape in ("ring", "disc"):
+        pen.ellipse((x - size, y - size, x + size, y + size), fill=1)
+        hole = size * chance.uniform(0.35, 0.55) if shape == "ring" else 0
+        pen.ellipse((x - hole, y - hole, x + hole, y + hole), fill=int(shape == "disc"))
+        return numpy.asarray(picture)
+    if shape in ("cross", "bar"):
+        return _beams(picture, pen, x, y, size, [turn] if shape == "bar" else [turn, turn + math.pi / 2])
+    points = POINTS.get(shape, 0)
+    radii = [size, size * 0.42] * points if points else [size] * CORNERS[shape]
+    angles = [turn + 2 * math.pi * i / len(radii) for i in range(len(radii))]
+    pen.polygon([(x + r * math.cos(a), y + r * math.sin(a)) for r, a in zip(radii, angles)], fill=1)
+    return numpy.asarray(picture)
+
+
+def _beams(picture: Any, pen: Any, x: float, y: float, size: float, turns: list[float]) -> Any:
+    for turn in turns:
+        c, s, thick = math.cos(turn), math.sin(turn), 0.28 * size
+        ends = ((size, thick), (size, -thick), (-size, -thick), (-size, thick))
+        pen.polygon([(x + a * c - b * s, y + a * s + b * c) for a, b in ends], fill=1)
+    return numpy.asarray(picture)
+
+
+def _pattern(texture: str, edge: int, chance: numpy.random.Generator) -> Any:
+    """True where the first ink is."""
+    rows, columns = numpy.mgrid[0:edge, 0:edge].astype(float)
+    turn, period = chance.uniform(0, math.pi), edge * chance.uniform(0.11, 0.15)
+    u = (columns * math.cos(turn) + rows * math.sin(turn)) / period
+    v = (rows * math.cos(turn) - columns * math.sin(turn)) / period
+    if texture == "plain":
+        return numpy.ones((edge, edge), dtype=bool)
+    if texture == "stripes":
+        return u % 1 < 0.5
+    if texture == "checks":
+        return (u % 1 < 0.5) ^ (v % 1 < 0.5)
+    return ((u % 1 - 0.5) ** 2 + (v % 1 - 0.5) ** 2) < 0.09

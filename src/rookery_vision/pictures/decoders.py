@@ -1,0 +1,172 @@
+"""The decoders of JPEG that may be installed, and which of them is fastest on this machine.
+
+Timed once, on a picture like the many; the answer is kept (`probes.py`), because two decoders may differ in the last bit and the same seed
+is to give the same weights. `python -m benchmarks vision` has the speeds.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.metadata
+import io
+import sys
+from typing import Any, Optional
+
+from rookery_vision.probes import fastest, kept, seconds_of
+
+__all__ = ["ORDER", "PILLOW", "available", "chosen", "decode_with", "settle", "to_rgb"]
+
+PILLOW = "pillow"
+ORDER = ("simplejpeg", "opencv", "torchvision", PILLOW)  # where two are as fast, the earlier one
+_DISTRIBUTIONS = {
+    "simplejpeg": ("simplejpeg",),
+    "opencv": ("opencv-python-headless", "opencv-python"),
+    PILLOW: ("pillow",),
+}
+PROBE_SIZE, PROBE_EDGE, PROBE_TIMES = (500, 375), 256, 7
+
+
+_settled: Optional[str] = None
+
+
+def chosen() -> str:
+    """The name of the one to use: the fastest, or what `settle` has said."""
+    return _settled or _fastest()
+
+
+def settle(name: Optional[str]) -> None:
+    """Use this one from now on, where it is here: a training that goes on is to see the same pictures. None: the fastest again."""
+    global _settled
+    _settled = name if name in available() else None
+
+
+@functools.lru_cache(maxsize=1)
+def _fastest() -> str:
+    names = available()
+    if names == [PILLOW]:
+        return PILLOW
+    return str(kept("decoder", {"versions": {name: _version(name) for name in names}}, _measure)["chosen"])
+
+
+@functools.lru_cache(maxsize=1)
+def available() -> list[str]:
+    """Those that work here: a decoder counts once it has decoded."""
+    sample = _sample()
+    found = []
+    for name in ORDER:
+        if name == "torchvision" and "torch" not in sys.modules:
+            continue  # who scores without torch is not to load it for this
+        try:
+            if decode_with(name, sample, None).shape == (PROBE_SIZE[1], PROBE_SIZE[0], 3):
+                found.append(name)
+        except Exception:  # not installed, or not for this machine: whatever it says, it is not used
+            continue
+    return found
+
+
+def decode_with(name: str, data: bytes, short_edge: Optional[int]) -> Any:
+    """(height, width, 3) by that decoder.
+
+    Raises:
+        ValueError: it cannot read this one.
+    """
+    return {"simplejpeg": _simplejpeg, "opencv": _opencv, "torchvision": _torchvision, PILLOW: _pillow}[name](
+        data, short_edge
+    )
+
+
+def to_rgb(picture: Any) -> Any:
+    if picture.mode == "P" and "transparency" in picture.info:
+        picture = picture.convert("RGBA")
+    return picture if picture.mode == "RGB" else picture.convert("RGB")
+
+
+def _simplejpeg(data: bytes, short_edge: Optional[int]) -> Any:
+    least = short_edge or 0
+    return _module("simplejpeg").decode_jpeg(data, "RGB", min_height=least, min_width=least)
+
+
+def _opencv(data: bytes, short_edge: Optional[int]) -> Any:
+    import numpy
+
+    cv2 = _module("cv2")
+    if not short_edge:
+        flag = cv2.IMREAD_COLOR
+    else:
+        scale = _scale(data, short_edge)
+        flag = {1: cv2.IMREAD_COLOR, 2: cv2.IMREAD_REDUCED_COLOR_2, 4: cv2.IMREAD_REDUCED_COLOR_4}.get(
+            scale, cv2.IMREAD_REDUCED_COLOR_8
+        )
+    picture = cv2.imdecode(numpy.frombuffer(data, numpy.uint8), flag | cv2.IMREAD_IGNORE_ORIENTATION)
+    if picture is None:
+        raise ValueError("OpenCV cannot read it")
+    return cv2.cvtColor(picture, cv2.COLOR_BGR2RGB)
+
+
+def _torchvision(data: bytes, short_edge: Optional[int]) -> Any:
+    import numpy
+
+    from rookery_vision.stack import torch
+
+    io_module = _module("torchvision.io")
+    coded = torch.from_numpy(numpy.frombuffer(data, numpy.uint8).copy())
+    try:
+        return io_module.decode_jpeg(coded, mode=io_module.ImageReadMode.RGB).permute(1, 2, 0).contiguous().numpy()
+    except RuntimeError as error:
+        raise ValueError(str(error)) from error
+
+
+def _pillow(data: bytes, short_edge: Optional[int]) -> Any:
+    import numpy
+    from PIL import Image
+
+    with Image.open(io.BytesIO(data)) as picture:
+        if short_edge:
+            scale = max(1, min(picture.size) // short_edge)
+            picture.draft("RGB", (picture.width // scale, picture.height // scale))
+        return numpy.array(to_rgb(picture))
+
+
+def _scale(data: bytes, short_edge: int) -> int:
+    """By how much it may be decoded smaller: 1, 2, 4 or 8."""
+    from PIL import Image
+
+    with Image.open(io.BytesIO(data)) as picture:
+        edge = min(picture.size)
+    return max(s for s in (1, 2, 4, 8) if s == 1 or -(-edge // s) >= short_edge)
+
+
+@functools.cache
+def _module(name: str) -> Any:
+    return importlib.import_module(name)
+
+
+def _measure() -> dict[str, Any]:
+    sample = _sample()
+    times = {
+        name: seconds_of(lambda name=name: decode_with(name, sample, PROBE_EDGE), PROBE_TIMES)  # type: ignore[misc]
+        for name in available()
+    }
+    return {"chosen": fastest(times, ORDER), "times_ms": {name: 1000 * t for name, t in times.items()}}
+
+
+@functools.lru_cache(maxsize=1)
+def _sample() -> bytes:
+    """A picture with edges and soft parts, as a camera's; noise alone would decode slower than any."""
+    import numpy
+    from PIL import Image
+
+    noise = numpy.random.default_rng(0).integers(0, 255, (24, 32, 3), dtype=numpy.uint8)
+    stream = io.BytesIO()
+    Image.fromarray(noise).resize(PROBE_SIZE).save(stream, "JPEG", quality=90)
+    return stream.getvalue()
+
+
+def _version(name: str) -> str:
+    for distribution in _DISTRIBUTIONS.get(name, (name,)):
+        try:
+            return importlib.metadata.version(distribution)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return "unknown"
