@@ -1,4 +1,4 @@
-"""azureml.train: the deprecated estimators are there; `hyperdrive` and `automl` are placeholders."""
+"""azureml.train: the deprecated estimators and `hyperdrive` are there; `automl` is a placeholder."""
 
 from __future__ import annotations
 
