@@ -100,6 +100,7 @@ def main():
     parser.add_argument("--momentum", type=float, default=0.9)
     parser.add_argument("--batch_size", type=int, default=16)
     parser.add_argument("--picture_size", type=int, default=64)
+    parser.add_argument("--pictures", type=int, default=120, help="of each kind to train on, where it draws them")
     parser.add_argument("--weights", default="", help="a ResNet-18 state_dict to start from; from scratch otherwise")
     args = parser.parse_args()
 
@@ -107,7 +108,8 @@ def main():
     device = torch.device("cuda:0" if torch.cuda.is_available() else "cpu")
     data_dir = args.data_dir or os.path.join("..", "data", "birds")
     if not args.data_dir:
-        print("drew %d pictures" % make_birds(data_dir), flush=True)
+        val = max(12, args.pictures * 100 // 120)
+        print("drew %d pictures" % make_birds(data_dir, args.pictures, val), flush=True)
     loaders, classes = load_data(data_dir, args.picture_size, args.batch_size)
     model = models.resnet18()
     if args.weights:

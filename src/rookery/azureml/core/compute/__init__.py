@@ -2,10 +2,10 @@
 placeholders."""
 
 from rookery.azureml.finder import fill
+from rookery.sdk.aks_compute import AksCompute  # noqa: F401
 from rookery.sdk.aml_compute import AmlCompute  # noqa: F401
 from rookery.sdk.compute import (  # noqa: F401
     AdlaCompute,
-    AksCompute,
     BatchCompute,
     ComputeTarget,
     DatabricksCompute,

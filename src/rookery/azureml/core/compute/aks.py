@@ -1,6 +1,13 @@
-"""azureml.core.compute.aks: a placeholder, the same one as in azureml.core.compute."""
+"""azureml.core.compute.aks. Differs: the cluster is a name for the keeper's machine, where all services run."""
 
 from rookery.azureml.finder import fill
-from rookery.sdk.compute import AksCompute  # noqa: F401
+from rookery.sdk.aks_compute import (  # noqa: F401
+    AksAttachConfiguration,
+    AksCompute,
+    AksProvisioningConfiguration,
+    AksUpdateConfiguration,
+    SslConfiguration,
+    SystemService,
+)
 
 fill(globals())

@@ -1,0 +1,1 @@
+"""Types of a scoring function's arguments, made from samples."""

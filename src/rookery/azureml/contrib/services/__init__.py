@@ -1,0 +1,1 @@
+"""azureml.contrib.services: whole HTTP requests in scoring scripts. Runs on Python 3.6."""

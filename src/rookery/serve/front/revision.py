@@ -1,0 +1,169 @@
+"""The scoring processes of one revision of a version: as many as are wanted, brought back when they die."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import time
+from typing import Any, Optional
+
+from rookery.serve.front.replica import Replica
+from rookery.serve.front.wire import Request
+
+__all__ = ["Revision"]
+
+MAX_PAUSE_S = 30.0
+STEADY_S = 10.0  # a process that has lived so long did not die of its start
+START_TRIES = 3  # for one that is killed while it comes up; one that says why it failed gets no second
+LAST_LINES = 40
+
+
+class Revision:
+    """Promises: once it has been ready it is never given up; before that a failed init() is its end.
+
+    Args:
+        told: of desired.json: revision, launch, num_replicas, max_batch, startup_timeout_s, no_code.
+        owner: the version: `revision_ready`, `revision_failed`, `answered`, `take_back`, `wake`.
+    """
+
+    def __init__(self, told: dict[str, Any], sockets: str, owner: Any, adopted: list[dict[str, Any]]) -> None:
+        self.number: int = told["revision"]
+        self.told, self._sockets, self._owner = told, sockets, owner
+        self.replicas: list[Replica] = []
+        self.state = "starting"  # starting, ready (has been, once), failed, leaving
+        self.error: Optional[dict[str, Any]] = None
+        self.restarts = 0
+        self._quick_deaths = 0
+        self._deadline = time.monotonic() + float(told.get("startup_timeout_s") or 600)
+        self._timers: set[asyncio.TimerHandle] = set()
+        for one in adopted[: self._wanted]:
+            self.replicas.append(Replica(told["launch"], one["socket"], self, one))
+        while len(self.replicas) < self._wanted:
+            self._start_one()
+
+    @property
+    def _wanted(self) -> int:
+        return int(self.told.get("num_replicas") or 1)
+
+    @property
+    def ready(self) -> list[Replica]:
+        return [one for one in self.replicas if one.state == "ready"]
+
+    @property
+    def is_raw(self) -> bool:
+        return any(one.told.get("raw") for one in self.ready)
+
+    def swagger(self, version: str) -> Any:
+        for one in self.ready:
+            return (one.told.get("swagger") or {}).get(version)
+        return None
+
+    def _start_one(self) -> None:
+        socket = f"{self._sockets}-{self.number}-{secrets.token_hex(4)}.sock"
+        try:
+            self.replicas.append(Replica(self.told["launch"], socket, self))
+        except OSError as error:
+            self._fail(f"The scoring process cannot be started: {error}.", [])
+
+    # -- what replicas tell
+
+    def replica_ready(self, replica: Replica) -> None:
+        batches = bool(replica.told.get("batches"))
+        # One more than can be scored at once waits in the process itself: it need not ask for it.
+        replica.capacity = 2 * int(self.told.get("max_batch") or 1) if batches else 2
+        if self.state == "starting" and len(self.ready) >= self._wanted:
+            self.state = "ready"
+            self._owner.revision_ready(self)
+        self._owner.wake()
+
+    def replica_answered(self, replica: Replica, request: Request, head: dict[str, Any], body: bytes) -> None:
+        self._owner.answered(request, head, body)
+
+    def replica_ended(self, replica: Replica) -> None:
+        if replica in self.replicas:
+            self.replicas.remove(replica)
+        under_way = list(replica.under_way.values())
+        replica.under_way.clear()
+        # Of a script's requests the first may have done something already; a model has no memory, so all are asked again.
+        is_pure = bool(self.told.get("no_code"))
+        for place, request in enumerate(under_way):
+            self._owner.take_back(request, may_repeat=is_pure or place > 0, words=replica.how_it_ended())
+        if self.state in ("leaving", "failed"):
+            self._owner.wake()
+            return
+        self._bring_back(replica)
+
+    def _bring_back(self, replica: Replica) -> None:
+        words, lines = replica.how_it_ended(), last_lines(self.told["launch"]["log"])
+        if self.state == "starting":
+            self._quick_deaths += 1
+            if replica.failure or (replica.exit_code or 0) > 0 or self._quick_deaths >= START_TRIES:
+                self._fail(words, lines, replica.failure)
+                return
+        elif replica.ready_at and time.monotonic() - replica.ready_at > STEADY_S:
+            self._quick_deaths = 0
+        else:
+            self._quick_deaths += 1
+        self.restarts += 1
+        self.error = {"code": "scoring_process", "summary": f"{words}; it is started again.", "last_lines": lines}
+        pause = 0.0 if self._quick_deaths <= 1 else min(MAX_PAUSE_S, 0.1 * 2**self._quick_deaths)
+        self._later(pause, self._start_missing)
+
+    def _start_missing(self) -> None:
+        while self.state in ("starting", "ready") and len(self.replicas) < self._wanted:
+            self._start_one()
+
+    def _fail(self, words: str, lines: list[str], failure: Optional[dict[str, Any]] = None) -> None:
+        if failure and failure.get("traceback"):
+            lines = str(failure["traceback"]).rstrip().splitlines()[-LAST_LINES:]
+        self.error = {"code": "scoring_process", "summary": words, "last_lines": lines}
+        self.state = "failed"
+        for one in list(self.replicas):
+            one.drain()
+        self._owner.revision_failed(self)
+
+    # -- the clock
+
+    def look(self, now: float, timeout_s: float) -> None:
+        """Ends what takes too long."""
+        if self.state == "starting" and now > self._deadline:
+            lines = last_lines(self.told["launch"]["log"])
+            self._fail(f"init() was not done within {self.told.get('startup_timeout_s')} s (startup_timeout_s).", lines)
+        for one in self.replicas:
+            if one.under_way and now - one.busy_since > timeout_s and one.state in ("ready", "draining"):
+                self._owner.over_time(one, timeout_s)
+
+    def leave(self) -> None:
+        """Every process finishes what it has, and ends."""
+        if self.state != "failed":
+            self.state = "leaving"
+        for timer in self._timers:
+            timer.cancel()
+        for one in list(self.replicas):
+            one.drain()
+
+    def _later(self, seconds: float, action: Any) -> None:
+        timer = asyncio.get_running_loop().call_later(seconds, action)
+        self._timers = {one for one in self._timers if not one.cancelled() and one.when() > time.monotonic()}
+        self._timers.add(timer)
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "revision": self.number,
+            "state": self.state,
+            "error": self.error,
+            "restarts": self.restarts,
+            "replicas": [one.describe() for one in self.replicas],
+        }
+
+
+def last_lines(path: str) -> list[str]:
+    """What was written last to a log."""
+    try:
+        with open(path, "rb") as f:
+            f.seek(0, os.SEEK_END)
+            f.seek(max(0, f.tell() - 16384))
+            return f.read().decode("utf-8", "replace").splitlines()[-LAST_LINES:]
+    except OSError:
+        return []

@@ -1,0 +1,267 @@
+"""HTTP/1.1 as far as scoring needs it: a connection's bytes in, whole requests out; answers as bytes.
+
+Written by hand because a request is to cost tens of microseconds here, and nothing is to be installed for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import time
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any, Optional
+
+__all__ = ["Connection", "Request", "answer_bytes", "refusal"]
+
+MAX_HEAD = 64 * 1024
+_TOKEN = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+\Z").match
+_METHODS = (b"GET", b"POST", b"OPTIONS", b"HEAD", b"PUT", b"DELETE", b"PATCH")
+_WORDS = {status.value: status.phrase for status in HTTPStatus}
+
+
+class Request:
+    """One request, whole. Header names are in lower case."""
+
+    __slots__ = ("arrived", "body", "connection", "headers", "method", "path", "query", "sent", "tries", "version")
+
+    def __init__(self, connection: Connection, method: str, path: str, query: str, headers: dict[str, str]) -> None:
+        self.connection, self.method, self.path, self.query, self.headers = connection, method, path, query, headers
+        self.body = b""
+        self.arrived = self.sent = 0.0
+        self.tries = 0
+        self.version = ""
+
+    def answer(self, status: int, headers: list[tuple[str, str]], body: bytes, content_type: str) -> None:
+        """To be called once. Nobody is there any more: nothing happens."""
+        self.connection.respond(self, status, headers, body, content_type)
+
+
+class Connection(asyncio.Protocol):
+    """One client. Requests are handled one after the other; what follows on the wire waits in the buffer.
+
+    Args:
+        handle: is given whole requests; it calls `answer` on each, now or later.
+        limit: of bodies, in bytes.
+    """
+
+    def __init__(self, handle: Callable[[Request], None], limit: Callable[[], int], known: set[Connection]) -> None:
+        self._handle, self._limit, self._known = handle, limit, known
+        self._transport: Any = None
+        self._buffer = bytearray()
+        self._request: Optional[Request] = None  # whose body is being read
+        self._left = 0  # bytes of it that are missing; -1: chunked
+        self._chunks: list[bytes] = []
+        self._size = 0  # of the chunks
+        self._busy = False  # a request is being answered
+        self._close_after = False
+        self.heard = time.monotonic()
+
+    # -- asyncio's side
+
+    def connection_made(self, transport: Any) -> None:
+        self._transport = transport
+        self._known.add(self)
+
+    def connection_lost(self, exc: Optional[Exception]) -> None:
+        self._known.discard(self)
+        self._transport = None
+
+    def data_received(self, data: bytes) -> None:
+        self.heard = time.monotonic()
+        self._buffer += data
+        if self._busy:
+            if len(self._buffer) > self._limit() + MAX_HEAD and self._transport is not None:
+                self._transport.pause_reading()
+            return
+        self._advance()
+
+    # -- what the front asks
+
+    @property
+    def is_idle(self) -> bool:
+        return not self._busy
+
+    @property
+    def peer(self) -> str:
+        name = self._transport.get_extra_info("peername") if self._transport else None
+        return str(name[0]) if isinstance(name, tuple) else ""
+
+    def respond(
+        self, request: Request, status: int, headers: list[tuple[str, str]], body: bytes, content_type: str
+    ) -> None:
+        if self._transport is None:
+            return
+        closes = self._close_after
+        if request.method == "HEAD":
+            body = b""
+        self._transport.write(answer_bytes(status, headers, body, content_type, closes))
+        self._busy = False
+        if closes:
+            self._transport.close()
+            return
+        if self._buffer:
+            self._transport.resume_reading()
+            # Not from here: a client that sends a thousand requests at once would be a stack a thousand deep.
+            asyncio.get_running_loop().call_soon(self._advance)
+
+    def close(self) -> None:
+        if self._transport is not None:
+            self._transport.close()
+
+    def refuse(self, status: int, words: str) -> None:
+        """What cannot be a request of ours: said, and hung up."""
+        if self._transport is not None:
+            body, content_type = refusal(status, words)
+            self._transport.write(answer_bytes(status, [], body, content_type, True))
+            self._transport.close()
+            self._busy = True  # nothing more is read
+            self._buffer.clear()
+
+    # -- parsing
+
+    def _advance(self) -> None:
+        if self._busy or self._transport is None:
+            return
+        if self._request is None and not self._read_head():
+            return
+        if not self._read_body():
+            return
+        request, self._request = self._request, None
+        assert request is not None
+        self._busy = True
+        request.arrived = time.perf_counter()
+        self._handle(request)
+
+    def _read_head(self) -> bool:
+        end = self._buffer.find(b"\r\n\r\n")
+        if end < 0:
+            if len(self._buffer) > MAX_HEAD:
+                self.refuse(431, f"The head of the request is longer than {MAX_HEAD} bytes.")
+            elif self._buffer and not _may_begin(self._buffer):
+                self.refuse(400, "This is not HTTP.")
+            return False
+        if end > MAX_HEAD:
+            self.refuse(431, f"The head of the request is longer than {MAX_HEAD} bytes.")
+            return False
+        lines = bytes(self._buffer[:end]).split(b"\r\n")
+        del self._buffer[: end + 4]
+        try:
+            self._request = self._parse(lines)
+        except _Refused as error:
+            self.refuse(error.status, error.words)
+            return False
+        return True
+
+    def _parse(self, lines: list[bytes]) -> Request:
+        parts = lines[0].split(b" ")
+        if len(parts) != 3 or parts[0] not in _METHODS or parts[2] not in (b"HTTP/1.1", b"HTTP/1.0"):
+            raise _Refused(400, "The first line is no request of HTTP/1.1.")
+        headers: dict[str, str] = {}
+        for line in lines[1:]:
+            name, colon, value = line.partition(b":")
+            if not colon or not _TOKEN(name):
+                raise _Refused(400, "A line of the head is no header.")
+            key = name.decode("ascii").lower()
+            if key in headers and key in ("content-length", "transfer-encoding", "authorization", "host"):
+                raise _Refused(400, f"The header {key} is there twice.")
+            text = value.strip().decode("latin-1")
+            headers[key] = f"{headers[key]}, {text}" if key in headers else text
+        path, _, query = parts[1].decode("latin-1").partition("?")
+        wish = headers.get("connection", "").lower()
+        self._close_after = "close" in wish or (parts[2] == b"HTTP/1.0" and "keep-alive" not in wish)
+        self._left = self._length(headers)
+        if headers.get("expect", "").lower() == "100-continue" and self._transport is not None:
+            self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        return Request(self, parts[0].decode("ascii"), path, query, headers)
+
+    def _length(self, headers: dict[str, str]) -> int:
+        encoding, length = headers.get("transfer-encoding"), headers.get("content-length")
+        if encoding is not None:
+            if length is not None or encoding.lower() != "chunked":
+                raise _Refused(400, "Give either Content-Length or `Transfer-Encoding: chunked`.")
+            return -1
+        if length is None:
+            return 0
+        if not (length.isascii() and length.isdigit()):
+            raise _Refused(400, f"Content-Length {length!r:.40} is no number.")
+        if int(length) > self._limit():
+            raise _Refused(413, f"The body has {length} bytes; {self._limit()} are allowed (max_body_mb).")
+        return int(length)
+
+    def _read_body(self) -> bool:
+        request = self._request
+        assert request is not None
+        if self._left < 0:
+            return self._read_chunks(request)
+        if len(self._buffer) < self._left:
+            return False
+        request.body = bytes(self._buffer[: self._left])
+        del self._buffer[: self._left]
+        return True
+
+    def _read_chunks(self, request: Request) -> bool:
+        """Takes the chunks that are whole; True once the last one is there."""
+        buffer = self._buffer
+        while True:
+            end = buffer.find(b"\r\n", 0, 1024)
+            if end < 0:
+                if len(buffer) > 1024:
+                    self.refuse(400, "A chunk of the body has no length.")
+                return False
+            length = _chunk_length(bytes(buffer[:end]))
+            if length is None:
+                self.refuse(400, "The length of a chunk is no hexadecimal number.")
+                return False
+            if self._size + length > self._limit():
+                self.refuse(413, f"The body has more than {self._limit()} bytes, which are allowed (max_body_mb).")
+                return False
+            if len(buffer) < end + 2 + length + 2:
+                return False
+            if buffer[end + 2 + length : end + 4 + length] != b"\r\n":
+                self.refuse(400, "A chunk is not as long as it says, or headers follow the last one.")
+                return False
+            self._chunks.append(bytes(buffer[end + 2 : end + 2 + length]))
+            self._size += length
+            del buffer[: end + 4 + length]
+            if length == 0:
+                request.body = b"".join(self._chunks)
+                self._chunks, self._size = [], 0
+                return True
+
+
+def _chunk_length(line: bytes) -> Optional[int]:
+    text = line.partition(b";")[0].strip()
+    try:
+        return int(text, 16) if text and text.isalnum() else None
+    except ValueError:
+        return None
+
+
+class _Refused(Exception):
+    def __init__(self, status: int, words: str) -> None:
+        super().__init__(words)
+        self.status, self.words = status, words
+
+
+def _may_begin(buffer: bytearray) -> bool:
+    """Whether these bytes can still become a request line: a TLS hello or rubbish is answered at once."""
+    start = bytes(buffer[:8])
+    return any(start.startswith(m + b" ") or (m + b" ").startswith(start) for m in _METHODS)
+
+
+def refusal(status: int, words: str) -> tuple[bytes, str]:
+    """The body of an answer that is not the model's, in the one shape that all errors have."""
+    code = {401: "authentication", 404: "not_found", 405: "user_error", 503: "endpoint_busy"}.get(status, "scoring")
+    told = {"error": {"code": code, "message": words, "details": {}}}
+    return json.dumps(told).encode("utf-8"), "application/json"
+
+
+def answer_bytes(status: int, headers: list[tuple[str, str]], body: bytes, content_type: str, closes: bool) -> bytes:
+    lines = [f"HTTP/1.1 {status} {_WORDS.get(status, 'Unknown')}\r\nContent-Type: {content_type}\r\n"]
+    lines += [f"{name}: {value}\r\n" for name, value in headers]
+    lines.append(
+        f"Content-Length: {len(body)}\r\n{'Connection: close' if closes else 'Connection: keep-alive'}\r\n\r\n"
+    )
+    return "".join(lines).encode("latin-1", "replace") + body
