@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["BUILD_LOG", "DRIVER_LOG", "canonical_log_name", "driver_log_name", "is_driver_log", "newer_log_name"]
+__all__ = [
+    "BUILD_LOG",
+    "DRIVER_LOG",
+    "PIPELINE_LOG",
+    "TUNE_LOG",
+    "canonical_log_name",
+    "driver_log_name",
+    "is_driver_log",
+    "newer_log_name",
+]
 
 DRIVER_LOG = "azureml-logs/70_driver_log.txt"
 BUILD_LOG = "azureml-logs/20_image_build_log.txt"
+PIPELINE_LOG = "logs/azureml/executionlogs.txt"  # of a pipeline: what becomes of its steps, and why
+TUNE_LOG = "azureml-logs/hyperdrive.txt"  # of a tuning: what it has decided
 
 _NEWER = re.compile(r"^user_logs/std_log(?:_process_0*(\d+))?\.txt$")
 _DRIVER = re.compile(r"^azureml-logs/70_driver_log(?:_(\d+))?\.txt$")

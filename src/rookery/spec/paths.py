@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-__all__ = ["AttemptPaths", "NodePaths", "RankPaths", "WorkspacePaths"]
+__all__ = ["AttemptPaths", "NodePaths", "RankPaths", "ServedPaths", "WorkspacePaths"]
 
 
 @dataclass(frozen=True)
@@ -143,6 +143,14 @@ class WorkspacePaths:
         """The folder of one of the two datastores that every workspace has."""
         return os.path.join(self.root, "datastores", name)
 
+    @property
+    def serve(self) -> str:
+        """Endpoints: serve/<name>/ (mode 700)."""
+        return os.path.join(self.root, "serve")
+
+    def served(self, name: str) -> ServedPaths:
+        return ServedPaths(os.path.join(self.serve, name))
+
     def engine_state(self, target: str) -> str:
         """What the engine of a compute target must find again after a restart (mode 700)."""
         return os.path.join(self.keeper, "engines", target)
@@ -153,6 +161,52 @@ class WorkspacePaths:
 
     def attempt(self, run_id: str, attempt: int) -> AttemptPaths:
         return AttemptPaths(os.path.join(self.runs, run_id, str(attempt)))
+
+
+@dataclass(frozen=True)
+class ServedPaths:
+    """One endpoint: what its front and its scoring processes read and write."""
+
+    root: str
+
+    @property
+    def desired(self) -> str:
+        """desired.json: what the keeper wants; the front reads it (mode 600: it holds hashes of keys)."""
+        return os.path.join(self.root, "desired.json")
+
+    @property
+    def front(self) -> str:
+        """front.json: pid, start ticks and control socket of the front, written when it answers."""
+        return os.path.join(self.root, "front.json")
+
+    @property
+    def front_log(self) -> str:
+        return os.path.join(self.root, "front.log")
+
+    @property
+    def replicas(self) -> str:
+        """replicas.json: the scoring processes, for the front that follows on one that was killed."""
+        return os.path.join(self.root, "replicas.json")
+
+    @property
+    def apps(self) -> str:
+        return os.path.join(self.root, "app")
+
+    def app(self, version: str, revision: int) -> str:
+        """The app root of one revision: source, models, and the working folder of its processes."""
+        return os.path.join(self.apps, f"{version}-{revision}")
+
+    @property
+    def logs(self) -> str:
+        return os.path.join(self.root, "logs")
+
+    def log(self, version: str) -> str:
+        """What the scoring processes of a version wrote."""
+        return os.path.join(self.logs, version + ".log")
+
+    def build_log(self, version: str) -> str:
+        """What preparing its environment said."""
+        return os.path.join(self.logs, version + ".build.log")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""azureml.pipeline. Nothing of its own."""

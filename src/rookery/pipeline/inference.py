@@ -1,0 +1,125 @@
+"""From a training pipeline that has completed, the graph that only scores: trained models and transformations become data, what
+trains, splits and evaluates goes. By rules, best effort, as the original did it."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from rookery.errors import ConflictError, UserError
+from rookery.pipeline.catalog import Catalog
+from rookery.pipeline.validate import output_types
+from rookery.pipeline.view import show_run
+from rookery.record import Record
+from rookery.spec.pipeline import DATA_PORT, NodeKind, dependencies, node_map, sources_of
+from rookery.spec.status import RunStatus
+
+__all__ = ["inference_graph"]
+
+
+def inference_graph(record: Record, run_id: str, kind: str) -> dict[str, Any]:
+    """The graph of a real-time or a batch inference pipeline.
+
+    Raises:
+        ConflictError: the run has not completed.
+        UserError: it has nothing that scores.
+    """
+    shown = show_run(record, run_id)
+    if shown["status"] != RunStatus.COMPLETED:
+        raise ConflictError(
+            f"Run '{run_id}' is {shown['status']}. An inference pipeline is made from one that has completed."
+        )
+    graph = copy.deepcopy(shown["graph"])
+    nodes, cards = node_map(graph), Catalog(record).cards()
+    for key in list(nodes):
+        node = nodes[key]
+        if node.get("kind") != NodeKind.MODULE:
+            continue
+        types = {each for given in (output_types(node, cards) or {}).values() for each in given}
+        if "ModelDirectory" in types and "Training" in str(cards[node["module"]].plain["category"]):
+            nodes[key] = _kept(shown, key, "MD")
+        elif "TransformationDirectory" in types:
+            nodes[key] = _kept(shown, key, "TD")
+        elif str(node["module"]).startswith("split"):
+            _bypass(nodes, key)
+        elif node["module"] == "apply_image_transformation":
+            node.setdefault("parameters", {})["mode"] = "For inference"
+    for node in nodes.values():  # what is kept has one port
+        for source in (node.get("inputs") or {}).values():
+            if isinstance(source, dict) and nodes.get(str(source.get("node")), {}).get("kept"):
+                source["port"] = DATA_PORT
+    scores = [key for key, node in nodes.items() if str(node.get("module", "")).startswith("score")]
+    if not scores:
+        raise UserError(f"The pipeline of run '{run_id}' has no module that scores, so nothing can be asked of it.")
+    graph["nodes"] = nodes
+    wanted = _ancestors(graph, scores[:1])
+    graph["nodes"] = {key: node for key, node in nodes.items() if key in wanted}
+    graph["after"] = [pair for pair in graph.get("after") or () if all(each in wanted for each in pair)]
+    for part in ("layout",):
+        graph[part] = {key: place for key, place in (graph.get(part) or {}).items() if key in wanted}
+    graph["name"] = f"{graph.get('name') or 'pipeline'} ({kind} inference)"
+    _open_ends(graph, scores[0], kind)
+    graph["inference"] = {**graph.get("inference", {}), "kind": kind, "training_run": run_id}
+    return graph
+
+
+def _kept(shown: dict[str, Any], key: str, prefix: str) -> dict[str, Any]:
+    """What a step has made, as data; `kept` says of what."""
+    outputs = shown["steps"][key]["outputs"]
+    port = next(iter(outputs), None)
+    if port is None:
+        raise ConflictError(f"Step '{key}' has kept nothing that could be used.")
+    return {
+        "kind": NodeKind.DATA,
+        "title": f"{prefix}-{shown['steps'][key]['name']}",
+        "definition_id": outputs[port]["definition_id"],
+        "kept": {"run_id": shown["steps"][key]["run_id"], "port": port, "types": outputs[port]["types"]},
+    }
+
+
+def _bypass(nodes: dict[str, dict[str, Any]], key: str) -> None:
+    """Whoever took something from this node takes what this node took."""
+    given = next(iter(sources_of(nodes[key]).values()), None)
+    for node in nodes.values():
+        for port, source in list((node.get("inputs") or {}).items()):
+            if isinstance(source, dict) and source.get("node") == key and given is not None:
+                node["inputs"][port] = {"node": given.node, "port": given.port}
+
+
+def _ancestors(graph: dict[str, Any], keys: list[str]) -> set[str]:
+    before, found, left = dependencies(graph), set(keys), list(keys)
+    while left:
+        for each in before[left.pop()]:
+            if each not in found:
+                found.add(each)
+                left.append(each)
+    return found
+
+
+def _open_ends(graph: dict[str, Any], score: str, kind: str) -> None:
+    """Where data comes in and goes out: of a batch a parameter, of a service its input and output."""
+    raw = [key for key, node in graph["nodes"].items() if node.get("kind") == NodeKind.DATA and not node.get("kept")]
+    if kind == "batch":
+        graph["parameters"] = dict(graph.get("parameters") or {})
+        for key in raw:
+            node = graph["nodes"][key]
+            if isinstance(node.get("dataset"), str):
+                name = key if len(raw) > 1 else "input_data"
+                default = {"dataset": node["dataset"], "version": node.get("version")}
+                graph["parameters"][name] = {"type": "data", "default": default}
+                graph["nodes"][key] = {**node, "dataset": {"pipeline_parameter": name}, "version": None}
+        return
+    model = next(
+        (s.node for s in sources_of(graph["nodes"][score]).values() if graph["nodes"][s.node].get("kept")), None
+    )
+    inputs = [
+        {"node": key, "port": port, "name": "WebServiceInput1"}
+        for key, node in graph["nodes"].items()
+        for port, source in sources_of(node).items()
+        if source.node in raw
+    ]
+    graph["inference"] = {
+        "model": None if model is None else graph["nodes"][model]["kept"],
+        "web_service_inputs": inputs,
+        "web_service_outputs": [{"node": score, "port": "scored_dataset", "name": "WebServiceOutput1"}],
+    }

@@ -1,0 +1,83 @@
+"""A step before it is decided: its run, its key, and whether it was done before. Blocking, so beside the driver's thread."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import Any, Optional
+
+from rookery.errors import RookeryError
+from rookery.pipeline.catalog import Catalog
+from rookery.pipeline.reuse import explain, shorten
+from rookery.pipeline.sources import content_of, outputs_are_there
+from rookery.pipeline.steps import Step, make_step
+from rookery.record import Record
+from rookery.spec.pipeline import node_map, sources_of
+
+__all__ = ["Prepared", "prepare"]
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """`reusable` is the row of a step whose run did the same; `reuse` says in a sentence why it is, or is not, reused."""
+
+    step: Optional[Step] = None
+    problem: str = ""
+    reusable: Optional[dict[str, Any]] = None
+    reuse: str = ""
+    regenerate: bool = False
+
+
+def prepare(
+    record: Record,
+    run: dict[str, Any],
+    graph: dict[str, Any],
+    node: str,
+    outputs: dict[str, dict[str, Any]],
+    parameters: dict[str, Any],
+    row: dict[str, Any],
+    regenerate: bool,
+) -> Prepared:
+    """Never raises: what goes wrong is the step's problem."""
+    try:
+        nodes = node_map(graph)
+        store = str(graph.get("default_datastore") or "")
+        contents = {
+            port: content_of(record, source, nodes, outputs, parameters, store)
+            for port, source in sources_of(nodes[node]).items()
+        }
+        step = make_step(record, run, graph, node, Catalog(record).cards(), contents, parameters)
+        if regenerate:
+            return Prepared(step, reuse="not reused: regenerate is set", regenerate=True)
+        return _find(record, step, row)
+    except RookeryError as error:
+        return Prepared(problem=error.message)
+    except Exception as error:
+        log.exception("Step %s of pipeline %s could not be prepared", node, run["id"])
+        return Prepared(problem=f"It could not be prepared: {error!r:.300}")
+
+
+def _find(record: Record, step: Step, row: dict[str, Any]) -> Prepared:
+    """The newest step with the same key whose outputs are still there."""
+    why = ""
+    for candidate in record.pipeline_steps.reusable(step.key):
+        gone = outputs_are_there(record, candidate["outputs"] or {})
+        if not gone:
+            when = str(candidate["ended_utc"] or "")[:16].replace("T", " ")
+            words = f"reused from run {candidate['run_id']} ({when}): the same code, parameters and inputs"
+            return Prepared(step, reusable=candidate, reuse=words)
+        why = why or f"not reused: run {candidate['run_id']} did the same, but {gone}"
+    return Prepared(step, reuse=why or _compare(record, step, row))
+
+
+def _compare(record: Record, step: Step, row: dict[str, Any]) -> str:
+    """Why nothing fits, in the words of what differs from the last time."""
+    last = record.pipeline_steps.last_of(row["origin"], row["pipeline_id"])
+    if last is None or last["parts"] is None:
+        return "not reused: it never ran before"
+    phrases = explain(last["parts"], step.parts, record.snapshots.entries)
+    if phrases:
+        return "not reused: " + shorten(phrases)
+    return f"not reused: run {last['run_id']} did the same, and did not complete"

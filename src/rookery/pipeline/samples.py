@@ -1,0 +1,98 @@
+"""The gallery: pipelines that run at one click. They bring their own pictures, so they need nothing that is not here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rookery.spec.pipeline import new_graph
+
+__all__ = ["sample_pipelines"]
+
+
+def sample_pipelines() -> list[dict[str, Any]]:
+    """[{name, title, description, graph}]."""
+    return [
+        _sample(
+            "image-classification-resnet",
+            "Image Classification using ResNet",
+            "Turkeys and chickens: 80 pictures are drawn, split, transformed; a small ResNet is trained, asked and evaluated. "
+            "About half a minute on two cores.",
+            birds("image-classification-resnet", "resnet", {"model_name": "resnet18", "pretrained": False}),
+        ),
+        _sample(
+            "image-classification-densenet",
+            "Image Classification using DenseNet",
+            "The same nine modules with DenseNet, as the designer's sample of old had it. About two minutes on two cores.",
+            birds("image-classification-densenet", "densenet", {"model_name": "densenet121", "pretrained": False}),
+        ),
+    ]
+
+
+def birds(name: str, network: str, options: dict[str, Any]) -> dict[str, Any]:
+    """The bird pipeline with one of the networks; `rate` and `epochs` are parameters of the pipeline."""
+    graph = new_graph(name)
+    graph["description"] = "Pictures of birds in two categories: trained, scored, evaluated."
+    graph["parameters"] = {"epochs": {"type": "integer", "default": 3}, "rate": {"type": "number", "default": 0.01}}
+    nodes = graph["nodes"]
+    nodes["pictures"] = _module("sample_pictures", "Pictures of birds", {"count": 40, "size": 72})
+    nodes["convert"] = _module("convert_to_image_directory", None, {}, input_dataset="pictures.output_dataset")
+    nodes["split"] = _module(
+        "split_image_directory", None, {"fraction": 0.75}, input_image_directory="convert.output_image_directory"
+    )
+    nodes["transformation"] = _module("init_image_transformation", None, {"size": 72, "crop_size": 64})
+    for which, mode in (("1", "For training"), ("2", "For inference")):
+        nodes[f"apply{which}"] = _module(
+            "apply_image_transformation",
+            f"Apply ({mode.lower()})",
+            {"mode": mode},
+            input_image_transformation="transformation.output_image_transformation",
+            input_image_directory=f"split.output_image_directory{which}",
+        )
+    nodes["network"] = _module(network, None, options)
+    nodes["train"] = _module(
+        "train_pytorch_model",
+        None,
+        {"epochs": {"pipeline_parameter": "epochs"}, "learning_rate": {"pipeline_parameter": "rate"}, "batch_size": 16},
+        untrained_model="network.untrained_model",
+        training_dataset="apply1.output_image_directory",
+        validation_dataset="apply2.output_image_directory",
+    )
+    nodes["score"] = _module(
+        "score_image_model", None, {}, trained_model="train.trained_model", dataset="apply2.output_image_directory"
+    )
+    nodes["evaluate"] = _module("evaluate_model", None, {}, scored_dataset="score.scored_dataset")
+    graph["layout"] = dict(_PLACES)
+    return graph
+
+
+_PLACES = {
+    "pictures": {"x": 320, "y": 0},
+    "convert": {"x": 320, "y": 120},
+    "split": {"x": 320, "y": 240},
+    "transformation": {"x": 40, "y": 240},
+    "apply1": {"x": 180, "y": 380},
+    "apply2": {"x": 480, "y": 380},
+    "network": {"x": -100, "y": 380},
+    "train": {"x": 180, "y": 520},
+    "score": {"x": 320, "y": 660},
+    "evaluate": {"x": 320, "y": 800},
+}
+
+
+def _module(module: str, title: Any, parameters: dict[str, Any], **inputs: str) -> dict[str, Any]:
+    def source(text: str) -> dict[str, str]:
+        node, _, port = text.partition(".")
+        return {"node": node, "port": port}
+
+    return {
+        "kind": "module",
+        "module": module,
+        "title": title,
+        "comment": "",
+        "parameters": parameters,
+        "inputs": {port: source(text) for port, text in inputs.items()},
+    }
+
+
+def _sample(name: str, title: str, description: str, graph: dict[str, Any]) -> dict[str, Any]:
+    return {"name": name, "title": title, "description": description, "graph": graph}

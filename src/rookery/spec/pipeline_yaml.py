@@ -1,0 +1,87 @@
+"""A graph as a YAML file and back, without loss. Where an input comes from is written `node.port`, which people can type."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from rookery.errors import UserError
+from rookery.spec.pipeline import GRAPH_VERSION
+from rookery.spec.safe_yaml import load_yaml
+
+__all__ = ["graph_from_yaml", "graph_to_yaml"]
+
+_FIRST = (
+    "version",
+    "name",
+    "description",
+    "default_compute",
+    "default_datastore",
+    "environment",
+    "parameters",
+    "nodes",
+)
+
+
+def graph_to_yaml(graph: dict[str, Any]) -> str:
+    """The file's text. `graph_from_yaml` gives the same graph back."""
+    import yaml
+
+    plain = {key: graph[key] for key in _FIRST if key in graph}
+    plain.update({key: value for key, value in graph.items() if key not in plain})
+    plain = copy.deepcopy(plain)
+    nodes = plain.get("nodes")
+    for node in nodes.values() if isinstance(nodes, dict) else ():
+        inputs = node.get("inputs") if isinstance(node, dict) else None
+        if isinstance(inputs, dict):
+            node["inputs"] = {port: source if _short(source) is None else _short(source) for port, source in inputs.items()}
+    return str(yaml.dump(plain, Dumper=_dumper(), sort_keys=False, allow_unicode=True, width=120))
+
+
+def graph_from_yaml(text: str, where: str = "The file") -> dict[str, Any]:
+    """The graph. What it lacks of version and name is added; what it says is not judged here.
+
+    Raises:
+        UserError: it is no YAML, or no graph at all.
+    """
+    data = load_yaml(text, where)
+    if not isinstance(data, dict) or not isinstance(data.get("nodes"), dict):
+        raise UserError(f"{where} is no pipeline: it has no `nodes`. docs/pipelines.md shows one.")
+    version = data.setdefault("version", GRAPH_VERSION)
+    if version != GRAPH_VERSION:
+        raise UserError(f"{where} says version {version!r}; this Rookery reads version {GRAPH_VERSION}.")
+    data.setdefault("name", "pipeline")
+    for node in data["nodes"].values():
+        inputs = node.get("inputs") if isinstance(node, dict) else None
+        if isinstance(inputs, dict):
+            node["inputs"] = {port: _long(source) for port, source in inputs.items()}
+    return data
+
+
+def _long(source: Any) -> Any:
+    if not isinstance(source, str) or "." not in source:
+        return source
+    name, _, output = source.rpartition(".")
+    return {"node": name, "port": output}
+
+
+def _short(source: Any) -> Any:
+    """`node.port`, or None where that would not give the same back."""
+    if not isinstance(source, dict) or list(source) != ["node", "port"]:
+        return None
+    node, port = source["node"], source["port"]
+    if not isinstance(node, str) or not isinstance(port, str) or not node or not port or "." in port:
+        return None
+    return f"{node}.{port}"
+
+
+def _dumper() -> Any:
+    import yaml
+
+    class Dumper(yaml.SafeDumper):
+        """Without aliases: the reader takes none."""
+
+        def ignore_aliases(self, data: Any) -> bool:
+            return True
+
+    return Dumper
