@@ -117,6 +117,10 @@ class TestSnapshot:
             # The script is what one wants to see first.
             page.get_by_test_id("file-text").get_by_text("argparse", exact=False).first.wait_for()
             assert seen.axe() == []
+            # A picture of the source folder is shown as one.
+            page.get_by_test_id("files-tree").get_by_role("button", name="light.png").click()
+            picture = page.get_by_test_id("file-picture").get_by_role("img")
+            _until(seen, lambda: picture.evaluate("image => image.complete && image.naturalWidth === 96"))
             page.get_by_test_id("snapshot-compare").click()
             picker = page.get_by_test_id("run-picker")
             picker.get_by_role("button", name="crow").wait_for()
@@ -197,6 +201,24 @@ class TestCompare:
             parallel = page.get_by_test_id("compare-parallel")
             parallel.locator("[data-axis='params:lr']").wait_for()
             assert parallel.locator("[data-line]").count() == 3
+            # A range chosen by dragging along an axis: the runs outside of it fade, and the address has it.
+            axis = parallel.get_by_role("button", name="Choose a range of lr")
+            box = axis.bounding_box()
+            page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 2)
+            page.mouse.down()
+            page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] * 0.45, steps=4)
+            page.mouse.up()
+            parallel.get_by_text("2 of 3 runs are within.").wait_for()
+            assert parallel.locator("[data-inside]").count() == 2
+            assert "brush=params" in page.url
+            assert seen.axe() == []
+            seen.shot("compare-brush")
+            page.get_by_test_id("compare-brush").click()
+            page.get_by_test_id("compare-brush").wait_for(state="detached")
+            axis.press("ArrowDown")  # the same from the keyboard: the upper end
+            parallel.get_by_text("2 of 3 runs are within.").wait_for()
+            axis.press("Escape")
+            page.get_by_test_id("compare-brush").wait_for(state="detached")
             page.get_by_role("button", name="Axes").click()
             page.get_by_role("checkbox", name="duration").check()
             parallel.locator("[data-axis='attributes:duration_s']").wait_for()

@@ -76,6 +76,17 @@ run.log_predictions("predictions", {"schema_type": "predictions", "schema_versio
     "bin_edges": [0, 1, 2, 3], "bin_averages": [0.6, 1.4, 2.6], "bin_errors": [0.1, 0.2, 0.1], "bin_counts": [3, 4, 5]}})
 """
 
+RANKS = """
+import os
+from azureml.core import Run
+run = Run.get_context()
+rank = int(os.environ["RANK"])
+for step in range(10):
+    run.log("loss", rank * 100 + step, step=step)
+    if rank == 0:
+        run.log("chief only", step, step=step)
+"""
+
 MILLION = """
 import sys
 from azureml.core import Run
@@ -232,6 +243,34 @@ class TestLogged:
         assert download.value.suggested_filename.endswith("-metrics.csv")
 
 
+class TestByRank:
+    def test_one_curve_for_each_rank_or_one_for_all(self, studio):
+        run_id = studio.run("ranks.py", RANKS, "--processes-per-node", "2")
+        studio.wait(run_id, "Completed")
+        with studio.page(f"/runs/{run_id}{METRICS}") as seen:
+            chart = seen.page.locator("[data-chart=loss]")
+            chart.locator("canvas").wait_for()
+            assert chart.get_by_role("button", name="rank 0").count() == 0
+            seen.page.get_by_test_id("metrics-by-rank").check()
+            chart.get_by_role("button", name="rank 1").wait_for()
+            chart.get_by_role("button", name="rank 0").wait_for()
+            assert "by=rank" in seen.page.url
+            picture = chart.get_by_role("img")
+            _until(seen, lambda: "rank 1 ends at 109" in picture.get_attribute("aria-label"))
+            assert "rank 0 ends at 9," in picture.get_attribute("aria-label")
+            # What one rank alone has logged stays one curve.
+            assert seen.page.locator("[data-chart='chief only']").get_by_role("button", name="rank").count() == 0
+            assert seen.axe() == []
+            seen.shot("metrics-by-rank")
+            seen.page.get_by_test_id("metrics-by-rank").uncheck()
+            chart.get_by_role("button", name="rank 1").wait_for(state="detached")
+        with studio.page(f"/runs/{run_id}{METRICS}&by=rank&chart=loss") as seen:
+            dialog = seen.page.get_by_role("dialog")
+            dialog.get_by_role("button", name="rank 1").wait_for()
+            dialog.get_by_test_id("metrics-by-rank").uncheck()
+            dialog.get_by_role("button", name="rank 1").wait_for(state="detached")
+
+
 class TestMillion:
     def test_points_and_lines(self, studio):
         run_id = studio.run("million.py", MILLION, "--experiment", "large", "--name", "a million of each")
@@ -259,6 +298,7 @@ class TestMillion:
             lines.get_by_text("line number 999999 of many").wait_for()
             lines.press("Home")
             lines.get_by_text("line number 0 of many").wait_for()
+            _until(seen, lambda: lines.evaluate("box => box.scrollTop") == 0)
             lines.evaluate("box => { box.scrollTop = box.scrollHeight / 2 }")
             lines.get_by_text(re.compile("^line number (49|50)9?")).first.wait_for()
             assert lines.locator("[data-line]").count() < 200

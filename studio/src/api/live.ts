@@ -6,7 +6,7 @@ import { makeGather } from "./gather";
 import { EventStream, type Connection, type Kind, type StreamEvent } from "./stream";
 import { PATHS } from "./types";
 
-const KINDS: readonly Kind[] = ["status", "metric", "run", "warning", "artifact", "compute", "environment", "model"];
+const KINDS: readonly Kind[] = ["draft", "dataset", "status", "metric", "run", "warning", "artifact", "compute", "environment", "model", "endpoint", "trial"];
 export const POLL_MS = 5000;
 const HIDDEN_MS = 30_000;
 
@@ -51,8 +51,14 @@ export function touchedKeys(event: StreamEvent): unknown[][] {
       return [["runs"], ...ofRun];
     case "compute":
       return [["compute"], ["home"]];
+    case "endpoint":
+      return [["endpoints"]];
     case "environment":
       return [["environments"]];
+    case "dataset":
+      return [["data"]];
+    case "draft":
+      return [["drafts"]];
     case "model":
       return [["models"], ...ofRun];
     default:

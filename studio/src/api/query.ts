@@ -42,5 +42,8 @@ export const keys = {
   compute: (...part: unknown[]) => ["compute", ...part] as QueryKey,
   models: (...part: unknown[]) => ["models", ...part] as QueryKey,
   environments: (...part: unknown[]) => ["environments", ...part] as QueryKey,
+  data: (...part: unknown[]) => ["data", ...part] as QueryKey,
+  dataContent: (...part: unknown[]) => ["data-content", ...part] as QueryKey, // what is in a version never changes
+  endpoints: (...part: unknown[]) => ["endpoints", ...part] as QueryKey,
   settings: (...part: unknown[]) => ["settings", ...part] as QueryKey,
 };

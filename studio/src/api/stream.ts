@@ -1,6 +1,6 @@
 /** The keeper's event stream: comes back by itself, goes on where it stopped, and says how it is. No React in here. */
 
-export type Kind = "status" | "log" | "metric" | "run" | "warning" | "artifact" | "compute" | "environment" | "model";
+export type Kind = "status" | "log" | "metric" | "run" | "warning" | "artifact" | "compute" | "environment" | "model" | "dataset" | "draft" | "endpoint" | "trial";
 
 export interface StreamEvent {
   kind: Kind;

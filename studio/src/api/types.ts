@@ -265,6 +265,10 @@ export interface Children {
   by_status: Record<string, number>;
 }
 
+export interface Code {
+  python: string;
+}
+
 export interface ColumnChoice {
   metrics?: string[] | null;
   params?: string[] | null;
@@ -524,6 +528,36 @@ export interface Disk {
   total_bytes: number;
 }
 
+export interface Draft {
+  id: string;
+  name: string;
+  graph: Record<string, unknown> | null;
+  num_nodes: number;
+  revision: number;
+  facts: Record<string, unknown>;
+  created: string;
+  changed: string;
+  last_run_id: string | null;
+  who: string;
+}
+
+export interface DraftListing {
+  drafts: Draft[];
+}
+
+export interface DraftNew {
+  graph: Record<string, unknown>;
+  name?: string | null;
+  facts?: Record<string, unknown> | null;
+}
+
+export interface DraftSaved {
+  graph?: Record<string, unknown> | null;
+  revision?: number | null;
+  name?: string | null;
+  facts?: Record<string, unknown> | null;
+}
+
 export interface Empty {
   [key: string]: unknown;
 }
@@ -532,6 +566,139 @@ export interface EndedRank {
   rank: number;
   exit_code?: number | null;
   signal?: number | null;
+}
+
+export interface Endpoint {
+  name: string;
+  kind: string;
+  state: string;
+  error: EndpointError | null;
+  operation: EndpointOperation;
+  description: string;
+  tags: Record<string, string>;
+  properties: Record<string, unknown>;
+  created_utc: string;
+  updated_utc: string;
+  created_by: string;
+  auth_enabled: boolean;
+  token_auth_enabled: boolean;
+  port: number;
+  scoring_uri: string;
+  swagger_uri: string;
+  keeper_path: string;
+  versions: EndpointVersion[];
+  requests: number;
+  errors: number;
+}
+
+export interface EndpointChange {
+  models?: ModelRef[];
+  inference?: Record<string, unknown> | null;
+  config?: Record<string, unknown>;
+  auth_enabled?: boolean | null;
+  token_auth_enabled?: boolean | null;
+  port?: number | null;
+  description?: string | null;
+  tags?: Record<string, unknown> | null;
+  remove_tags?: string[];
+  properties?: Record<string, unknown> | null;
+}
+
+export interface EndpointEnvironment {
+  name: string;
+  python: string;
+  deviations: string[];
+}
+
+export interface EndpointError {
+  code: string;
+  summary: string;
+  last_lines: string[];
+}
+
+export interface EndpointKeys {
+  primary: string;
+  secondary: string;
+}
+
+export interface EndpointLatency {
+  to: number;
+  step_s: number;
+  series: LatencySeries[];
+  total: LatencyTotal;
+}
+
+export interface EndpointListing {
+  endpoints: Endpoint[];
+}
+
+export interface EndpointModel {
+  name: string;
+  version: number;
+}
+
+export interface EndpointNew {
+  name: string;
+  kind?: string;
+  models?: ModelRef[];
+  inference?: Record<string, unknown> | null;
+  config?: Record<string, unknown>;
+  auth_enabled?: boolean | null;
+  token_auth_enabled?: boolean | null;
+  port?: number | null;
+  primary_key?: string | null;
+  secondary_key?: string | null;
+  description?: string | null;
+  tags?: Record<string, unknown> | null;
+  properties?: Record<string, unknown> | null;
+  version_name?: string | null;
+  traffic?: number | null;
+  overwrite?: boolean;
+}
+
+export interface EndpointOperation {
+  kind: string;
+  state: string;
+  error: EndpointError | null;
+  version: string;
+  words: string;
+  started_utc: string;
+  ended_utc: string | null;
+}
+
+export interface EndpointReplica {
+  pid: number;
+  state: string;
+  revision: number;
+  since_utc: string;
+  restarts: number;
+}
+
+export interface EndpointToken {
+  access_token: string;
+  token_type: string;
+  refresh_after: number;
+  expiry_on: number;
+}
+
+export interface EndpointVersion {
+  name: string;
+  revision: number;
+  traffic: number;
+  is_default: boolean;
+  state: string;
+  error: EndpointError | null;
+  models: EndpointModel[];
+  inference: Record<string, unknown> | null;
+  no_code: string | null;
+  config: Record<string, unknown>;
+  environment: EndpointEnvironment | null;
+  replicas: EndpointReplica[];
+  created_utc: string;
+  updated_utc: string;
+  description: string;
+  tags: Record<string, string>;
+  properties: Record<string, unknown>;
 }
 
 export interface EntryCode {
@@ -644,6 +811,20 @@ export interface GpuLines {
   memory_bytes: (number | null)[];
 }
 
+export interface Graph {
+  graph: Record<string, unknown>;
+}
+
+export interface GraphGiven {
+  graph: Record<string, unknown>;
+  parameters?: Record<string, unknown> | null;
+}
+
+export interface GraphRead {
+  graph: Record<string, unknown>;
+  problems: Problem[];
+}
+
 export interface HTTPValidationError {
   detail?: ValidationError[];
 }
@@ -677,6 +858,11 @@ export interface Home {
 export interface HomeMore {
   running: boolean;
   waiting: boolean;
+}
+
+export interface InferenceAsked {
+  run_id: string;
+  kind?: "real-time" | "batch";
 }
 
 export interface IsPrepared {
@@ -722,6 +908,11 @@ export interface Kept {
   reason: string;
 }
 
+export interface KeyNew {
+  key: string;
+  value?: string | null;
+}
+
 export interface KnownNames {
   metrics: NamedCount[];
   params: NamedCount[];
@@ -731,6 +922,27 @@ export interface KnownNames {
   users: NamedCount[];
   statuses: NamedCount[];
   more: Record<string, boolean>;
+}
+
+export interface LatencySeries {
+  version: string;
+  times: number[];
+  requests: number[];
+  errors: number[];
+  p50_ms: (number | null)[];
+  p95_ms: (number | null)[];
+  p99_ms: (number | null)[];
+  run_ms: number[];
+  queue_ms: number[];
+  batch: number[];
+}
+
+export interface LatencyTotal {
+  requests: number;
+  errors: number;
+  p50_ms: number | null;
+  p95_ms: number | null;
+  p99_ms: number | null;
 }
 
 export interface LatestVersion {
@@ -875,6 +1087,7 @@ export interface MetricInBrief {
   last: unknown;
   last_step: number | null;
   last_time: number | null;
+  by_rank: boolean;
 }
 
 export interface MetricListing {
@@ -962,9 +1175,87 @@ export interface ModelNew {
   experiment?: string | null;
 }
 
+export interface ModelProfile {
+  name: string;
+  state: string;
+  error: EndpointError | null;
+  models: EndpointModel[];
+  description: string;
+  cpu: number | null;
+  memory_in_gb: number | null;
+  total_queries: number;
+  success_queries: number;
+  success_rate: number;
+  average_latency_ms: number | null;
+  latency_p50_ms: number | null;
+  latency_p90_ms: number | null;
+  latency_p95_ms: number | null;
+  latency_p99_ms: number | null;
+  latency_p999_ms: number | null;
+  queries_per_second: number | null;
+  max_utilized_cpu: number | null;
+  max_utilized_memory_gb: number | null;
+  created_utc: string;
+  ended_utc: string | null;
+}
+
+export interface ModelProfileListing {
+  profiles: ModelProfile[];
+}
+
+export interface ModelRef {
+  name: string;
+  version?: number | null;
+}
+
 export interface ModelVersion {
   name: string;
   version: number;
+}
+
+export interface ModuleCard {
+  name: string;
+  title: string;
+  category: string;
+  help: string;
+  distributed: boolean;
+  inputs: ModulePort[];
+  outputs: ModulePort[];
+  parameters: ModuleParameter[];
+  source: string;
+  version: string;
+}
+
+export interface ModuleCardListing {
+  modules: ModuleCard[];
+}
+
+export interface ModuleNew {
+  card: Record<string, unknown>;
+  snapshot_id: string;
+  function?: string | null;
+}
+
+export interface ModuleParameter {
+  name: string;
+  label: string;
+  kind: string;
+  help: string;
+  required: boolean;
+  default: unknown;
+  low: number | null;
+  high: number | null;
+  above: number | null;
+  choices: string[];
+  when: unknown[] | null;
+}
+
+export interface ModulePort {
+  name: string;
+  label: string;
+  types: string[];
+  optional: boolean;
+  help: string;
 }
 
 export interface NamedCount {
@@ -1018,6 +1309,7 @@ export interface NewRun {
   retries_user_error?: number;
   inputs?: DataInput[];
   outputs?: DataOutput[];
+  plan?: Record<string, unknown> | null;
   secret_values?: Record<string, string> | null;
 }
 
@@ -1119,6 +1411,11 @@ export interface PackStored {
   files: number;
   skipped: number;
   bytes: number;
+}
+
+export interface PackageNew {
+  models?: ModelRef[];
+  inference?: Record<string, unknown> | null;
 }
 
 export interface PasswordChange {
@@ -1245,6 +1542,116 @@ export interface PhaseBar {
   duration_s: number;
 }
 
+export interface PipelineEndpoint {
+  id: string;
+  name: string;
+  description: string;
+  status: string;
+  default_version: string;
+  versions: PipelineEndpointVersion[];
+  created_utc: string;
+  created_by: string;
+  endpoint: string;
+}
+
+export interface PipelineEndpointChange {
+  add?: string | null;
+  make_default?: boolean;
+  default_version?: string | null;
+  status?: "Active" | "Disabled" | "Archived" | null;
+  name?: string | null;
+}
+
+export interface PipelineEndpointListing {
+  endpoints: PipelineEndpoint[];
+}
+
+export interface PipelineEndpointNew {
+  name: string;
+  pipeline_id: string;
+  description?: string;
+}
+
+export interface PipelineEndpointVersion {
+  version: string;
+  pipeline_id: string;
+}
+
+export interface PipelineRun {
+  run_id: string;
+  experiment: string;
+  display_name: string;
+  status: string;
+  reason: string;
+  error: Record<string, unknown> | null;
+  graph: Record<string, unknown>;
+  parameters: Record<string, unknown>;
+  regenerate: boolean;
+  continue_on_failure: boolean;
+  draft_id: string | null;
+  created: string;
+  started: string | null;
+  ended: string | null;
+  steps: Record<string, PipelineStep>;
+}
+
+export interface PipelineRunNew {
+  graph: Record<string, unknown>;
+  experiment: string;
+  run_id?: string | null;
+  parent_id?: string | null;
+  display_name?: string | null;
+  description?: string | null;
+  tags?: Record<string, unknown> | null;
+  properties?: Record<string, unknown> | null;
+  parameters?: Record<string, unknown> | null;
+  regenerate?: boolean;
+  continue_on_failure?: boolean;
+  draft_id?: string | null;
+  pipeline_id?: string | null;
+}
+
+export interface PipelineSample {
+  name: string;
+  title: string;
+  description: string;
+  graph: Record<string, unknown>;
+}
+
+export interface PipelineSampleListing {
+  samples: PipelineSample[];
+}
+
+export interface PipelineStep {
+  name: string;
+  run_id: string | null;
+  status: string;
+  phase: string;
+  reason: string;
+  reused_from: string | null;
+  reuse: string;
+  started: string | null;
+  ended: string | null;
+  cause: Record<string, unknown> | null;
+  tries: number;
+  key: string;
+  outputs: Record<string, StepOutput>;
+}
+
+export interface PipelineSubmission {
+  ExperimentName?: string | null;
+  DisplayName?: string | null;
+  Description?: string | null;
+  RunSource?: string | null;
+  ParentRunId?: string | null;
+  ParameterAssignments?: Record<string, unknown> | null;
+  DataPathAssignments?: Record<string, unknown> | null;
+  DataSetDefinitionValueAssignments?: Record<string, unknown> | null;
+  Tags?: Record<string, unknown> | null;
+  Properties?: Record<string, unknown> | null;
+  ContinueRunOnStepFailure?: boolean | null;
+}
+
 export interface Preempted {
   node: string;
   run_id: string | null;
@@ -1282,12 +1689,63 @@ export interface PreviewColumn {
   why?: string | null;
 }
 
+export interface Problem {
+  node: string | null;
+  field: string | null;
+  code: string;
+  message: string;
+}
+
+export interface Problems {
+  problems: Problem[];
+}
+
+export interface ProfileNew {
+  name: string;
+  models?: ModelRef[];
+  inference?: Record<string, unknown> | null;
+  inputs: string[];
+  cpu?: number | null;
+  memory_in_gb?: number | null;
+  description?: string | null;
+}
+
 export interface Pruned {
   removed: Built[];
   kept: Kept[];
   freed_bytes: number;
   cache_bytes: number;
   dry_run: boolean;
+}
+
+export interface PublishedChange {
+  status: "Active" | "Disabled";
+}
+
+export interface PublishedNew {
+  name: string;
+  graph?: Record<string, unknown> | null;
+  run_id?: string | null;
+  description?: string;
+  version?: string;
+  continue_on_failure?: boolean | null;
+}
+
+export interface PublishedPipeline {
+  id: string;
+  name: string;
+  description: string;
+  version: string;
+  status: string;
+  graph: Record<string, unknown>;
+  continue_on_failure: boolean;
+  created_utc: string;
+  created_by: string;
+  endpoint: string;
+}
+
+export interface PublishedPipelineListing {
+  pipelines: PublishedPipeline[];
 }
 
 export interface Queue {
@@ -1480,6 +1938,7 @@ export interface RunSpec {
   retries_user_error?: number;
   inputs?: DataInput[];
   outputs?: DataOutput[];
+  plan?: Record<string, unknown> | null;
 }
 
 export interface RunTablePage {
@@ -1503,6 +1962,49 @@ export interface Sample {
 
 export interface SampleListing {
   samples: Sample[];
+}
+
+export interface Schedule {
+  id: string;
+  name: string;
+  status: string;
+  facts: Record<string, unknown>;
+  state: Record<string, unknown>;
+  next_utc: string | null;
+  created_utc: string;
+  created_by: string;
+}
+
+export interface ScheduleChange {
+  name?: string | null;
+  status?: "Active" | "Disabled" | null;
+  description?: string | null;
+  recurrence?: Record<string, unknown> | null;
+  datastore?: string | null;
+  path_on_datastore?: string | null;
+  polling_interval?: number | null;
+  data_path_parameter_name?: string | null;
+  parameters?: Record<string, unknown> | null;
+  continue_on_failure?: boolean | null;
+}
+
+export interface ScheduleListing {
+  schedules: Schedule[];
+}
+
+export interface ScheduleNew {
+  name: string;
+  experiment: string;
+  description?: string | null;
+  pipeline_id?: string | null;
+  endpoint_id?: string | null;
+  recurrence?: Record<string, unknown> | null;
+  datastore?: string | null;
+  path_on_datastore?: string | null;
+  polling_interval?: number | null;
+  data_path_parameter_name?: string | null;
+  parameters?: Record<string, unknown> | null;
+  continue_on_failure?: boolean | null;
 }
 
 export interface SearchAsked {
@@ -1546,6 +2048,8 @@ export interface Series {
   holes: number;
   low: number | null;
   high: number | null;
+  rank?: number | null;
+  ranks?: number | null;
 }
 
 export interface SeriesAsked {
@@ -1639,6 +2143,19 @@ export interface StatusReport {
   error?: unknown;
 }
 
+export interface StepOutput {
+  definition_id: string;
+  manifest_id: string;
+  fingerprint: string;
+  files: number;
+  bytes: number;
+  data_name: string;
+  data_version: number | null;
+  datastore: string | null;
+  path: string | null;
+  types: string[];
+}
+
 export interface StoreFile {
   path: string;
   size: number;
@@ -1648,6 +2165,14 @@ export interface StoreFile {
 export interface StoreFiles {
   files: StoreFile[];
   total: number;
+}
+
+export interface SubmittedV1 {
+  Id: string;
+  ExperimentName: string;
+  PipelineId: string;
+  Status: Record<string, unknown>;
+  Description: string;
 }
 
 export interface TableRun {
@@ -1737,6 +2262,41 @@ export interface TreeFolder {
   bytes: number;
 }
 
+export interface TuneTrial {
+  number: number;
+  run_id: string;
+  parameters: Record<string, unknown>;
+  status: string;
+  reason: string;
+  stopped: string;
+  resumed_from: string;
+  intervals: number;
+  best: number | null;
+  best_at: number | null;
+  last: number | null;
+  rank: number | null;
+  duration_s: number | null;
+}
+
+export interface Tuning {
+  run_id: string;
+  status: string;
+  reason: string;
+  metric: string;
+  goal: string;
+  sampler: string;
+  policy: string;
+  policy_options: Record<string, unknown>;
+  space: Record<string, unknown>;
+  max_total_runs: number;
+  max_concurrent_runs: number;
+  max_duration_minutes: number;
+  resume_from: string[];
+  trials: TuneTrial[];
+  best: string | null;
+  importances: Record<string, number>;
+}
+
 export interface UploadState {
   stored: boolean;
   offset: number;
@@ -1810,6 +2370,17 @@ export interface ValueCount {
 
 export interface ValueCountListing {
   values: ValueCount[];
+}
+
+export interface VersionPut {
+  models?: ModelRef[];
+  inference?: Record<string, unknown> | null;
+  config?: Record<string, unknown>;
+  traffic?: number | null;
+  is_default?: boolean | null;
+  description?: string | null;
+  tags?: Record<string, unknown> | null;
+  properties?: Record<string, unknown> | null;
 }
 
 export interface WaitingRun {
@@ -1920,6 +2491,14 @@ export interface WorkspaceName {
   name: string;
 }
 
+export interface Yaml {
+  yaml: string;
+}
+
+export interface YamlGiven {
+  yaml: string;
+}
+
 export interface rookery__server__answer_models__SnapshotEntry {
   path: string;
   sha256: string | null;
@@ -1987,6 +2566,9 @@ export interface Operations {
   get_manifest: { path: { manifest_id: string }; query: { first?: number; count?: number }; body: undefined; answer: Manifest };
   get_manifest_bytes: { path: { manifest_id: string }; query: { first?: number; count?: number }; body: undefined; answer: Response };
   get_manifest_file: { path: { manifest_id: string; index: number }; query: {}; body: undefined; answer: Response };
+  list_manifest_folder: { path: { manifest_id: string }; query: { path?: string; first?: number; limit?: number }; body: undefined; answer: DataFolder };
+  get_manifest_picture: { path: { manifest_id: string; path: string }; query: {}; body: undefined; answer: Response };
+  preview_manifest_file: { path: { manifest_id: string; path: string }; query: { rows?: number }; body: undefined; answer: Preview };
   list_datasets: { path: {}; query: { tag?: string[] }; body: undefined; answer: DatasetListing };
   register_dataset: { path: {}; query: {}; body: DatasetNew; answer: Dataset };
   delete_dataset: { path: { name: string }; query: { version?: number | null }; body: undefined; answer: Empty };
@@ -2006,6 +2588,20 @@ export interface Operations {
   list_store_files: { path: { name: string }; query: { path?: string; first?: number; limit?: number }; body: undefined; answer: StoreFiles };
   get_store_file: { path: { name: string; path: string }; query: {}; body: undefined; answer: Response };
   put_store_pack: { path: { name: string }; query: { path?: string; overwrite?: boolean }; body: Blob; answer: PackStored };
+  list_endpoints: { path: {}; query: { kind?: string | null; model?: string | null; model_version?: number | null; tag?: string[] }; body: undefined; answer: EndpointListing };
+  create_endpoint: { path: {}; query: {}; body: EndpointNew; answer: Endpoint };
+  delete_endpoint: { path: { name: string }; query: {}; body: undefined; answer: Empty };
+  get_endpoint: { path: { name: string }; query: {}; body: undefined; answer: Endpoint };
+  change_endpoint: { path: { name: string }; query: {}; body: EndpointChange; answer: Endpoint };
+  get_endpoint_keys: { path: { name: string }; query: {}; body: undefined; answer: EndpointKeys };
+  make_endpoint_key: { path: { name: string }; query: {}; body: KeyNew; answer: EndpointKeys };
+  get_endpoint_latency: { path: { name: string }; query: { seconds?: number; points?: number }; body: undefined; answer: EndpointLatency };
+  read_endpoint_log: { path: { name: string }; query: { version?: string | null; offset?: number; length?: number }; body: undefined; answer: Response };
+  read_endpoint_logs: { path: { name: string }; query: { version?: string | null; lines?: number }; body: undefined; answer: Response };
+  reload_endpoint: { path: { name: string }; query: {}; body: undefined; answer: Endpoint };
+  make_endpoint_token: { path: { name: string }; query: {}; body: undefined; answer: EndpointToken };
+  delete_endpoint_version: { path: { name: string; version: string }; query: {}; body: undefined; answer: Endpoint };
+  put_endpoint_version: { path: { name: string; version: string }; query: {}; body: VersionPut; answer: Endpoint };
   list_environments: { path: {}; query: { name?: string | null }; body: undefined; answer: EnvironmentListing };
   register_environment: { path: {}; query: {}; body: NewEnvironment; answer: Environment };
   start_build: { path: {}; query: {}; body: NewBuild; answer: Build };
@@ -2036,6 +2632,10 @@ export interface Operations {
   change_my_password: { path: {}; query: {}; body: PasswordChange; answer: User };
   list_model_names: { path: {}; query: {}; body: undefined; answer: ModelNameListing };
   set_model_alias: { path: { name: string; alias: string }; query: {}; body: AliasGiven; answer: Aliases };
+  package_model: { path: {}; query: {}; body: PackageNew; answer: Response };
+  list_model_profiles: { path: {}; query: {}; body: undefined; answer: ModelProfileListing };
+  profile_model: { path: {}; query: {}; body: ProfileNew; answer: ModelProfile };
+  get_model_profile: { path: { name: string }; query: {}; body: undefined; answer: ModelProfile };
   list_models: { path: {}; query: { name?: string | null; tag?: string[]; property?: string[]; run_id?: string | null; framework?: string | null; latest?: boolean }; body: undefined; answer: ModelListing };
   register_model: { path: {}; query: {}; body: ModelNew; answer: Model };
   get_model: { path: { name: string }; query: { version?: number | null }; body: undefined; answer: Model };
@@ -2043,12 +2643,48 @@ export interface Operations {
   change_model: { path: { name: string; version: number }; query: {}; body: ModelChange; answer: Model };
   get_model_file: { path: { name: string; version: number; path: string }; query: {}; body: undefined; answer: Response };
   get_lineage: { path: { name: string; version: number }; query: {}; body: undefined; answer: Lineage };
+  get_model_picture: { path: { name: string; version: number; path: string }; query: {}; body: undefined; answer: Response };
   preview_model_file: { path: { name: string; version: number; path: string }; query: { rows?: number }; body: undefined; answer: Preview };
+  list_modules: { path: {}; query: {}; body: undefined; answer: ModuleCardListing };
+  add_module: { path: {}; query: {}; body: ModuleNew; answer: ModuleCard };
+  delete_module: { path: { name: string }; query: {}; body: undefined; answer: Empty };
   add_past_experiment: { path: {}; query: {}; body: PastExperiment; answer: Anything };
   add_past_logged_model: { path: {}; query: {}; body: PastLoggedModel; answer: Anything };
   add_past_model: { path: {}; query: {}; body: PastModel; answer: Anything };
   add_past_run: { path: {}; query: {}; body: PastRun; answer: Anything };
   add_past_values: { path: { run_id: string }; query: {}; body: PastValues; answer: Anything };
+  pipeline_code: { path: {}; query: {}; body: GraphGiven; answer: Code };
+  list_drafts: { path: {}; query: {}; body: undefined; answer: DraftListing };
+  create_draft: { path: {}; query: {}; body: DraftNew; answer: Draft };
+  delete_draft: { path: { draft_id: string }; query: {}; body: undefined; answer: Empty };
+  get_draft: { path: { draft_id: string }; query: {}; body: undefined; answer: Draft };
+  save_draft: { path: { draft_id: string }; query: {}; body: DraftSaved; answer: Draft };
+  list_pipeline_endpoints: { path: {}; query: { active_only?: boolean }; body: undefined; answer: PipelineEndpointListing };
+  create_pipeline_endpoint: { path: {}; query: {}; body: PipelineEndpointNew; answer: PipelineEndpoint };
+  get_pipeline_endpoint: { path: { endpoint: string }; query: { by?: string }; body: undefined; answer: PipelineEndpoint };
+  change_pipeline_endpoint: { path: { endpoint: string }; query: {}; body: PipelineEndpointChange; answer: PipelineEndpoint };
+  pipeline_from_yaml: { path: {}; query: {}; body: YamlGiven; answer: GraphRead };
+  inference_graph: { path: {}; query: {}; body: InferenceAsked; answer: Graph };
+  list_published: { path: {}; query: { active_only?: boolean }; body: undefined; answer: PublishedPipelineListing };
+  publish_pipeline: { path: {}; query: {}; body: PublishedNew; answer: PublishedPipeline };
+  get_published: { path: { pipeline_id: string }; query: {}; body: undefined; answer: PublishedPipeline };
+  change_published: { path: { pipeline_id: string }; query: {}; body: PublishedChange; answer: PublishedPipeline };
+  submit_pipeline: { path: {}; query: {}; body: PipelineRunNew; answer: Run };
+  get_pipeline_run: { path: { run_id: string }; query: {}; body: undefined; answer: PipelineRun };
+  clone_pipeline_run: { path: { run_id: string }; query: {}; body: undefined; answer: Draft };
+  retry_step: { path: { run_id: string; node: string }; query: {}; body: undefined; answer: PipelineRun };
+  list_samples: { path: {}; query: {}; body: undefined; answer: PipelineSampleListing };
+  list_schedules: { path: {}; query: { active_only?: boolean }; body: undefined; answer: ScheduleListing };
+  create_schedule: { path: {}; query: {}; body: ScheduleNew; answer: Schedule };
+  delete_schedule: { path: { schedule_id: string }; query: {}; body: undefined; answer: Empty };
+  get_schedule: { path: { schedule_id: string }; query: {}; body: undefined; answer: Schedule };
+  change_schedule: { path: { schedule_id: string }; query: {}; body: ScheduleChange; answer: Schedule };
+  submit_endpoint: { path: { endpoint_id: string }; query: {}; body: PipelineSubmission; answer: SubmittedV1 };
+  submit_endpoint_version: { path: { endpoint_id: string; version: string }; query: {}; body: PipelineSubmission; answer: SubmittedV1 };
+  submit_endpoint_by_name: { path: {}; query: { name: string; pipelineVersion?: string | null }; body: PipelineSubmission; answer: SubmittedV1 };
+  submit_published: { path: { pipeline_id: string }; query: {}; body: PipelineSubmission; answer: SubmittedV1 };
+  validate_pipeline: { path: {}; query: {}; body: GraphGiven; answer: Problems };
+  pipeline_to_yaml: { path: {}; query: {}; body: GraphGiven; answer: Yaml };
   list_runs: { path: {}; query: { limit?: number; cursor?: string | null; experiment?: string | null; parent?: string | null; status?: string[]; kind?: string | null; tag?: string[]; property?: string[]; compute?: string | null; include_children?: boolean }; body: undefined; answer: RunInListPage };
   create_run: { path: {}; query: {}; body: NewRun; answer: Run };
   get_run: { path: { run_id: string }; query: {}; body: undefined; answer: Run };
@@ -2070,7 +2706,7 @@ export interface Operations {
   read_log: { path: { run_id: string; name: string }; query: { offset?: number; length?: number | null }; body: undefined; answer: Response };
   make_manifests: { path: { run_id: string }; query: {}; body: undefined; answer: Anything };
   get_metrics: { path: { run_id: string }; query: { name?: string | null }; body: undefined; answer: MetricListing };
-  download_metrics: { path: { run_id: string }; query: { name?: string | null }; body: undefined; answer: Response };
+  download_metrics: { path: { run_id: string }; query: { name?: string | null; by?: "rank" | null }; body: undefined; answer: Response };
   get_overview: { path: { run_id: string }; query: {}; body: undefined; answer: Overview };
   get_picture: { path: { run_id: string; name: string }; query: {}; body: undefined; answer: Response };
   preview_file: { path: { run_id: string; name: string }; query: { rows?: number }; body: undefined; answer: Preview };
@@ -2078,16 +2714,22 @@ export interface Operations {
   check_reproduce: { path: { run_id: string }; query: {}; body: undefined; answer: Reproducible };
   reproduce_run: { path: { run_id: string }; query: {}; body: ReproduceAsked; answer: Run };
   get_samples: { path: { run_id: string }; query: {}; body: undefined; answer: SampleListing };
-  get_series: { path: { run_id: string }; query: { name?: string[]; points?: number; x?: "step" | "time" | "index"; from?: number | null; to?: number | null }; body: undefined; answer: SeriesListing };
+  get_series: { path: { run_id: string }; query: { name?: string[]; points?: number; x?: "step" | "time" | "index"; from?: number | null; to?: number | null; by?: "rank" | null; rank?: number[] }; body: undefined; answer: SeriesListing };
   report_status: { path: { run_id: string }; query: {}; body: StatusReport; answer: Run };
   get_timeline: { path: { run_id: string }; query: { points?: number }; body: undefined; answer: Timeline };
   list_tree: { path: { run_id: string }; query: { path?: string; limit?: number }; body: undefined; answer: Tree };
+  get_tuning: { path: { run_id: string }; query: {}; body: undefined; answer: Tuning };
   visit: { path: { run_id: string }; query: {}; body: undefined; answer: Anything };
   get_outputs_zip: { path: { run_id: string }; query: { path?: string }; body: undefined; answer: Response };
   list_names: { path: {}; query: { experiment?: string[]; text?: string; limit?: number }; body: undefined; answer: KnownNames };
   search_runs: { path: {}; query: {}; body: SearchAsked; answer: RunTablePage };
   compare_series: { path: {}; query: {}; body: SeriesAsked; answer: SeriesListing };
   list_values: { path: {}; query: { kind: string; key: string; text?: string; limit?: number }; body: undefined; answer: ValueCountListing };
+  get_service_health: { path: { name: string }; query: {}; body: undefined; answer: Response };
+  score_query: { path: { name: string }; query: {}; body: undefined; answer: Response };
+  score_options: { path: { name: string }; query: {}; body: undefined; answer: Response };
+  score_endpoint: { path: { name: string }; query: {}; body: Blob; answer: Response };
+  describe_endpoint_api: { path: { name: string }; query: {}; body: undefined; answer: Response };
   close_session: { path: {}; query: {}; body: undefined; answer: Empty };
   open_session: { path: {}; query: {}; body: Login; answer: Session };
   make_entry_code: { path: {}; query: {}; body: undefined; answer: EntryCode };
@@ -2095,6 +2737,7 @@ export interface Operations {
   create_snapshot: { path: {}; query: {}; body: NewSnapshot; answer: SnapshotMade };
   get_snapshot: { path: { snapshot_id: string }; query: {}; body: undefined; answer: Snapshot };
   has_snapshot: { path: { snapshot_id: string }; query: {}; body: undefined; answer: undefined };
+  get_snapshot_picture: { path: { snapshot_id: string; path: string }; query: {}; body: undefined; answer: Response };
   preview_snapshot_file: { path: { snapshot_id: string; path: string }; query: { rows?: number }; body: undefined; answer: Preview };
   list_snapshot: { path: { snapshot_id: string }; query: { path?: string; limit?: number }; body: undefined; answer: Tree };
   get_snapshot_zip: { path: { snapshot_id: string }; query: {}; body: undefined; answer: Response };
@@ -2148,6 +2791,9 @@ export const PATHS: Record<keyof Operations, readonly [method: string, path: str
   get_manifest: ["GET", "/api/v1/data/manifests/{manifest_id}"],
   get_manifest_bytes: ["GET", "/api/v1/data/manifests/{manifest_id}/bytes"],
   get_manifest_file: ["GET", "/api/v1/data/manifests/{manifest_id}/files/{index}"],
+  list_manifest_folder: ["GET", "/api/v1/data/manifests/{manifest_id}/folder"],
+  get_manifest_picture: ["GET", "/api/v1/data/manifests/{manifest_id}/picture/{path}"],
+  preview_manifest_file: ["GET", "/api/v1/data/manifests/{manifest_id}/preview/{path}"],
   list_datasets: ["GET", "/api/v1/datasets"],
   register_dataset: ["POST", "/api/v1/datasets"],
   delete_dataset: ["DELETE", "/api/v1/datasets/{name}"],
@@ -2167,6 +2813,20 @@ export const PATHS: Record<keyof Operations, readonly [method: string, path: str
   list_store_files: ["GET", "/api/v1/datastores/{name}/files"],
   get_store_file: ["GET", "/api/v1/datastores/{name}/files/{path}"],
   put_store_pack: ["POST", "/api/v1/datastores/{name}/pack"],
+  list_endpoints: ["GET", "/api/v1/endpoints"],
+  create_endpoint: ["POST", "/api/v1/endpoints"],
+  delete_endpoint: ["DELETE", "/api/v1/endpoints/{name}"],
+  get_endpoint: ["GET", "/api/v1/endpoints/{name}"],
+  change_endpoint: ["PATCH", "/api/v1/endpoints/{name}"],
+  get_endpoint_keys: ["GET", "/api/v1/endpoints/{name}/keys"],
+  make_endpoint_key: ["POST", "/api/v1/endpoints/{name}/keys"],
+  get_endpoint_latency: ["GET", "/api/v1/endpoints/{name}/latency"],
+  read_endpoint_log: ["GET", "/api/v1/endpoints/{name}/log"],
+  read_endpoint_logs: ["GET", "/api/v1/endpoints/{name}/logs"],
+  reload_endpoint: ["POST", "/api/v1/endpoints/{name}/reload"],
+  make_endpoint_token: ["POST", "/api/v1/endpoints/{name}/token"],
+  delete_endpoint_version: ["DELETE", "/api/v1/endpoints/{name}/versions/{version}"],
+  put_endpoint_version: ["PUT", "/api/v1/endpoints/{name}/versions/{version}"],
   list_environments: ["GET", "/api/v1/environments"],
   register_environment: ["POST", "/api/v1/environments"],
   start_build: ["POST", "/api/v1/environments/builds"],
@@ -2197,6 +2857,10 @@ export const PATHS: Record<keyof Operations, readonly [method: string, path: str
   change_my_password: ["PUT", "/api/v1/me/password"],
   list_model_names: ["GET", "/api/v1/model-names"],
   set_model_alias: ["PUT", "/api/v1/model-names/{name}/aliases/{alias}"],
+  package_model: ["POST", "/api/v1/model-packages"],
+  list_model_profiles: ["GET", "/api/v1/model-profiles"],
+  profile_model: ["POST", "/api/v1/model-profiles"],
+  get_model_profile: ["GET", "/api/v1/model-profiles/{name}"],
   list_models: ["GET", "/api/v1/models"],
   register_model: ["POST", "/api/v1/models"],
   get_model: ["GET", "/api/v1/models/{name}"],
@@ -2204,12 +2868,48 @@ export const PATHS: Record<keyof Operations, readonly [method: string, path: str
   change_model: ["PATCH", "/api/v1/models/{name}/{version}"],
   get_model_file: ["GET", "/api/v1/models/{name}/{version}/files/{path}"],
   get_lineage: ["GET", "/api/v1/models/{name}/{version}/lineage"],
+  get_model_picture: ["GET", "/api/v1/models/{name}/{version}/picture/{path}"],
   preview_model_file: ["GET", "/api/v1/models/{name}/{version}/preview/{path}"],
+  list_modules: ["GET", "/api/v1/modules"],
+  add_module: ["POST", "/api/v1/modules"],
+  delete_module: ["DELETE", "/api/v1/modules/{name}"],
   add_past_experiment: ["POST", "/api/v1/past/experiments"],
   add_past_logged_model: ["POST", "/api/v1/past/logged-models"],
   add_past_model: ["POST", "/api/v1/past/models"],
   add_past_run: ["POST", "/api/v1/past/runs"],
   add_past_values: ["POST", "/api/v1/past/runs/{run_id}/values"],
+  pipeline_code: ["POST", "/api/v1/pipelines/code"],
+  list_drafts: ["GET", "/api/v1/pipelines/drafts"],
+  create_draft: ["POST", "/api/v1/pipelines/drafts"],
+  delete_draft: ["DELETE", "/api/v1/pipelines/drafts/{draft_id}"],
+  get_draft: ["GET", "/api/v1/pipelines/drafts/{draft_id}"],
+  save_draft: ["PUT", "/api/v1/pipelines/drafts/{draft_id}"],
+  list_pipeline_endpoints: ["GET", "/api/v1/pipelines/endpoints"],
+  create_pipeline_endpoint: ["POST", "/api/v1/pipelines/endpoints"],
+  get_pipeline_endpoint: ["GET", "/api/v1/pipelines/endpoints/{endpoint}"],
+  change_pipeline_endpoint: ["PATCH", "/api/v1/pipelines/endpoints/{endpoint}"],
+  pipeline_from_yaml: ["POST", "/api/v1/pipelines/graph"],
+  inference_graph: ["POST", "/api/v1/pipelines/inference"],
+  list_published: ["GET", "/api/v1/pipelines/published"],
+  publish_pipeline: ["POST", "/api/v1/pipelines/published"],
+  get_published: ["GET", "/api/v1/pipelines/published/{pipeline_id}"],
+  change_published: ["PATCH", "/api/v1/pipelines/published/{pipeline_id}"],
+  submit_pipeline: ["POST", "/api/v1/pipelines/runs"],
+  get_pipeline_run: ["GET", "/api/v1/pipelines/runs/{run_id}"],
+  clone_pipeline_run: ["POST", "/api/v1/pipelines/runs/{run_id}/clone"],
+  retry_step: ["POST", "/api/v1/pipelines/runs/{run_id}/steps/{node}/retry"],
+  list_samples: ["GET", "/api/v1/pipelines/samples"],
+  list_schedules: ["GET", "/api/v1/pipelines/schedules"],
+  create_schedule: ["POST", "/api/v1/pipelines/schedules"],
+  delete_schedule: ["DELETE", "/api/v1/pipelines/schedules/{schedule_id}"],
+  get_schedule: ["GET", "/api/v1/pipelines/schedules/{schedule_id}"],
+  change_schedule: ["PATCH", "/api/v1/pipelines/schedules/{schedule_id}"],
+  submit_endpoint: ["POST", "/api/v1/pipelines/v1.0/PipelineEndpoints/Id/{endpoint_id}"],
+  submit_endpoint_version: ["POST", "/api/v1/pipelines/v1.0/PipelineEndpoints/Id/{endpoint_id}/{version}"],
+  submit_endpoint_by_name: ["POST", "/api/v1/pipelines/v1.0/PipelineEndpoints/Name"],
+  submit_published: ["POST", "/api/v1/pipelines/v1.0/PipelineRuns/PipelineSubmit/{pipeline_id}"],
+  validate_pipeline: ["POST", "/api/v1/pipelines/validate"],
+  pipeline_to_yaml: ["POST", "/api/v1/pipelines/yaml"],
   list_runs: ["GET", "/api/v1/runs"],
   create_run: ["POST", "/api/v1/runs"],
   get_run: ["GET", "/api/v1/runs/{run_id}"],
@@ -2243,12 +2943,18 @@ export const PATHS: Record<keyof Operations, readonly [method: string, path: str
   report_status: ["POST", "/api/v1/runs/{run_id}/status"],
   get_timeline: ["GET", "/api/v1/runs/{run_id}/timeline"],
   list_tree: ["GET", "/api/v1/runs/{run_id}/tree"],
+  get_tuning: ["GET", "/api/v1/runs/{run_id}/tune"],
   visit: ["POST", "/api/v1/runs/{run_id}/visit"],
   get_outputs_zip: ["GET", "/api/v1/runs/{run_id}/zip"],
   list_names: ["GET", "/api/v1/search/names"],
   search_runs: ["POST", "/api/v1/search/runs"],
   compare_series: ["POST", "/api/v1/search/series"],
   list_values: ["GET", "/api/v1/search/values"],
+  get_service_health: ["GET", "/api/v1/service/{name}"],
+  score_query: ["GET", "/api/v1/service/{name}/score"],
+  score_options: ["OPTIONS", "/api/v1/service/{name}/score"],
+  score_endpoint: ["POST", "/api/v1/service/{name}/score"],
+  describe_endpoint_api: ["GET", "/api/v1/service/{name}/swagger.json"],
   close_session: ["DELETE", "/api/v1/session"],
   open_session: ["POST", "/api/v1/session"],
   make_entry_code: ["POST", "/api/v1/session/code"],
@@ -2256,6 +2962,7 @@ export const PATHS: Record<keyof Operations, readonly [method: string, path: str
   create_snapshot: ["POST", "/api/v1/snapshots"],
   get_snapshot: ["GET", "/api/v1/snapshots/{snapshot_id}"],
   has_snapshot: ["HEAD", "/api/v1/snapshots/{snapshot_id}"],
+  get_snapshot_picture: ["GET", "/api/v1/snapshots/{snapshot_id}/picture/{path}"],
   preview_snapshot_file: ["GET", "/api/v1/snapshots/{snapshot_id}/preview/{path}"],
   list_snapshot: ["GET", "/api/v1/snapshots/{snapshot_id}/tree"],
   get_snapshot_zip: ["GET", "/api/v1/snapshots/{snapshot_id}/zip"],

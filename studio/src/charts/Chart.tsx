@@ -2,11 +2,13 @@ import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { formatNumber } from "@/components/format";
+import { useZone } from "@/components/zone";
 import { colors, series as palette } from "@/theme/tokens";
 import { useTheme } from "@/theme/theme";
 import styles from "./Chart.module.css";
 import { axisNumber, type Aligned } from "./data";
 import { Legend } from "./Legend";
+import { timeLabels } from "./timeAxis";
 import { placeTooltip } from "./tooltip";
 
 export interface Curve {
@@ -45,6 +47,7 @@ interface Props {
 export function Chart(props: Props) {
   const { label, curves, data, height = 220, x = "number", xLabel, isLog = false, sync, onZoom, range = null, isPoints = false, actions, hasLegend = true } = props;
   const theme = useTheme();
+  const zone = useZone();
   const box = useRef<HTMLDivElement>(null);
   const tip = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
@@ -53,7 +56,7 @@ export function Chart(props: Props) {
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
 
   // Built anew when its form changes, not when its data grows.
-  const form = JSON.stringify([curves, x, xLabel, isLog, sync, height, theme, isPoints]);
+  const form = JSON.stringify([curves, x, xLabel, isLog, sync, height, theme, isPoints, x === "time" ? zone : null]);
   const options = useMemo(() => {
     const color = (index: number) => palette[theme][(curves[index]?.color ?? index) % palette[theme].length] as string;
     const ink = colors[theme];
@@ -62,6 +65,7 @@ export function Chart(props: Props) {
     const made: Omit<uPlot.Options, "width"> = {
       height,
       legend: { show: false },
+      tzDate: zone ? (seconds) => uPlot.tzDate(new Date(seconds * 1000), zone) : undefined, // where hours and days begin
       cursor: {
         drag: { x: true, y: false, setScale: false },
         points: { size: 7 },
@@ -70,9 +74,12 @@ export function Chart(props: Props) {
         focus: { prox: 24 },
       },
       focus: { alpha: 0.35 },
+      padding: x === "time" ? [null, 30, null, null] : undefined, // a time at the right end is longer than a number
       scales: { x: { time: x === "time" }, y: { distr: isLog ? 3 : 1, log: 10 } },
       axes: [
-        { ...axis, label: xLabel, labelSize: 18, size: 30, values: x === "time" ? undefined : (_, splits) => splits.map((value) => axisNumber(value, x)) },
+        x === "time"
+          ? { ...axis, label: xLabel, labelSize: 18, size: 46, space: (_, __, low, high) => (high - low < 4 ? 92 : 60), values: (_, splits, __, ___, step) => timeLabels(splits, step, zone) } // two lines: the time, the day
+          : { ...axis, label: xLabel, labelSize: 18, size: 30, values: (_, splits) => splits.map((value) => axisNumber(value, x)) },
         { ...axis, size: 56, values: (_, splits) => splits.map((value) => (value === null ? "" : formatNumber(value, 4))) },
       ],
       series: [
@@ -132,7 +139,10 @@ export function Chart(props: Props) {
     const made = plot.current;
     if (!made) return;
     made.setData(data as uPlot.AlignedData, from === null);
+    const [only] = data[0].length === 1 ? data[0] : [];
     if (from !== null && to !== null) made.setScale("x", { min: from, max: to });
+    // A single point stands in the middle; uPlot would draw it at the left of a hundred steps, or of a day.
+    else if (only !== undefined) made.setScale("x", { min: only - 1, max: only + 1 });
   }, [data, from, to, options]);
 
   useEffect(() => {

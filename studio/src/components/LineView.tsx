@@ -77,6 +77,8 @@ export function LineView(props: Props) {
     const element = box.current;
     if (!element || (event.key !== "Home" && event.key !== "End")) return;
     event.preventDefault();
+    // Said at once: lines that come before the scrolling is told would draw the reader back to the end.
+    onFollow?.(event.key === "End");
     element.scrollTop = event.key === "Home" ? 0 : element.scrollHeight;
   };
   const digits = String(numbersFrom + count - 1).length;

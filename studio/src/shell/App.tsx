@@ -3,6 +3,7 @@ import { ErrorBoundary } from "@/components/ErrorBoundary";
 import { Skeleton } from "@/components/Skeleton";
 import { Toasts } from "@/components/Toasts";
 import { pages, type Page, type PageProps } from "@/registry";
+import { patiently } from "@/router/loading";
 import { usePath } from "@/router/location";
 import { matchRoute } from "@/router/match";
 import { useNamed } from "@/router/title";
@@ -15,7 +16,7 @@ import { Sidebar } from "./Sidebar";
 import { TopBar } from "./TopBar";
 
 // Made once for each page: a lazy component that is made anew would lose its state at every drawing.
-const loaded = new Map<Page, ComponentType<PageProps>>(pages.map((page) => [page, lazy(page.load)]));
+const loaded = new Map<Page, ComponentType<PageProps>>(pages.map((page) => [page, lazy(patiently(page.load))]));
 
 /** The frame around every page. */
 export function App() {

@@ -17,6 +17,9 @@ describe("toScale", () => {
     expect(toScale([0.0001, 1], true, false).isLog).toBe(false);
     expect(toScale([0, 1], true, true).isLog).toBe(false);
   });
+  it("says what stands at a place", () => {
+    expect([toScale([1, 3], true).word(0.5), toScale([0.01, 1], true, true).word(0.5), toScale(["b", "a", "c"], false).word(0.6)]).toEqual(["2", "0.1", "b"]);
+  });
   it("puts one value in the middle", () => expect(toScale([5, 5], true)).toMatchObject({ ticks: [{ at: 0.5, word: "5" }] }));
   it("lays words out in order", () => {
     const scale = toScale(["b", "a10", "a9", null, "b"], false);

@@ -7,6 +7,8 @@ export interface Scale {
   at: (value: unknown) => number | null;
   ticks: { at: number; word: string }[];
   isLog: boolean;
+  /** What stands at a place: its value, or the nearest word. */
+  word: (at: number) => string;
 }
 
 const LOG_FROM = 100; // times the smallest: learning rates are laid out by their magnitude
@@ -33,7 +35,7 @@ function numberScale(values: readonly unknown[], wanted?: boolean): Scale {
     const value = put(low) + span * step;
     return formatNumber(Number((isLog ? 10 ** value : value).toPrecision(3)), 3);
   };
-  return { at, isLog, ticks: steps.map((step) => ({ at: step, word: step === 0 ? formatNumber(low, 4) : step === 1 ? formatNumber(high, 4) : word(step) })) };
+  return { at, isLog, word, ticks: steps.map((step) => ({ at: step, word: step === 0 ? formatNumber(low, 4) : step === 1 ? formatNumber(high, 4) : word(step) })) };
 }
 
 const MOST_WORDS = 12;
@@ -44,6 +46,7 @@ function wordScale(values: readonly unknown[]): Scale {
   const step = Math.ceil(words.length / MOST_WORDS);
   return {
     isLog: false,
+    word: (at) => words[Math.round(at * (words.length - 1))] ?? "",
     at: (value) => (value === null || value === "" || value === undefined ? null : place(words.indexOf(String(value)))),
     ticks: words.map((word, index) => ({ at: place(index), word })).filter((_, index) => index % step === 0),
   };

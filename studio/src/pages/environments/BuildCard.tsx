@@ -55,7 +55,7 @@ export function BuildCard({ id, onClose }: { id: string; onClose: () => void }) 
       {text ? <LineView label="Log of the build" count={lines.length} line={(index) => lines[index]} maxHeight="22rem" isFollowing={isFollowing} onFollow={setFollowing} testId="environment-log-lines" /> : <p className={styles.about}>{isOver ? "It wrote no log." : "Waiting for its first line."}</p>}
       {data?.built && (
         <p className={styles.about}>
-          Built: <Link to={`/environments/built/${encodeURIComponent(data.key)}`}>{data.key.slice(0, 16)}</Link>
+          Built: <Link to={`/environments/built/${encodeURIComponent(data.built.key)}`}>{data.built.key.slice(0, 16)}</Link>
         </p>
       )}
     </Card>

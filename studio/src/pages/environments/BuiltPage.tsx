@@ -54,7 +54,7 @@ export default function BuiltPage({ params }: PageProps) {
             )}
           </Card>
           <Card title="Build log" testId="built-log">
-            {built.log ? <CodeView label="Build log" text={built.log} /> : <p className={styles.about}>None was kept.</p>}
+            {built.log ? <CodeView label="What the build wrote" text={built.log} /> : <p className={styles.about}>None was kept.</p>}
           </Card>
         </div>
         <div className={styles.column}>

@@ -27,7 +27,7 @@ const COLUMNS: Column<Row>[] = [
   {
     id: "name",
     title: "Name",
-    width: "minmax(13rem, 2fr)",
+    width: "minmax(12rem, 2fr)",
     isSticky: true,
     cell: (row) => (
       <Link to={address(row.name)} className={styles.name}>
@@ -35,7 +35,7 @@ const COLUMNS: Column<Row>[] = [
       </Link>
     ),
   },
-  { id: "version", title: "Version", width: "5.5rem", align: "right", cell: (row) => row.version },
+  { id: "version", title: "Version", width: "5.5rem", align: "right", isExtra: true, cell: (row) => row.version },
   { id: "kind", title: "Kind", width: "8rem", cell: (row) => (row.curated ? <Pill word="curated" tone="idle" icon="nest" /> : <Pill word="registered" tone="good" icon="person" />) },
   { id: "holds", title: "Holds", width: "minmax(12rem, 2.5fr)", isExtra: true, cell: (row) => (typeof row.maps_to === "string" && row.maps_to ? row.maps_to : inBrief(contentsOf(row.definition))) },
   { id: "created", title: "Registered", width: "8rem", isExtra: true, cell: (row) => <Ago time={row.created_utc} /> },

@@ -49,7 +49,7 @@ function Shown({ model, path }: { model: Model; path: string }) {
     <div className={styles.preview} data-testid="model-preview">
       {asked.isPending && <Skeleton lines={5} />}
       {!asked.data && asked.error && <ErrorNotice error={asked.error} onRetry={() => void asked.refetch()} />}
-      {asked.data && <FilePreview preview={asked.data} />}
+      {asked.data && <FilePreview preview={asked.data} picture={urlOf("get_model_picture", { name: model.name, version: model.version, path })} />}
     </div>
   );
 }

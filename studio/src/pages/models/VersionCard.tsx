@@ -55,6 +55,7 @@ export function VersionCard({ model }: { model: Model }) {
               label="More to do with this version"
               isIconOnly
               items={[
+                { label: "Deploy the latest version", icon: "endpoint", run: () => navigate(`/endpoints?deploy=${encodeURIComponent(model.name)}`) },
                 { label: "Description and tags", icon: "tag", run: () => setOpen("edit") },
                 { label: "Delete this version", icon: "trash", isDangerous: true, run: () => setOpen("delete") },
               ]}
@@ -71,7 +72,7 @@ export function VersionCard({ model }: { model: Model }) {
             [
               "Stage",
               mayChange ? (
-                <Select aria-label="Stage" value={model.stage ?? "None"} disabled={setStage.isPending} onChange={(event) => setStage.mutate(event.target.value as Stage)} data-testid="model-stage">
+                <Select aria-label="Stage" className={styles.stage} value={model.stage ?? "None"} disabled={setStage.isPending} onChange={(event) => setStage.mutate(event.target.value as Stage)} data-testid="model-stage">
                   {STAGES.map((stage) => (
                     <option key={stage} value={stage}>
                       {stage}

@@ -1,5 +1,6 @@
 /** The tabs of a run's page: each has a folder with a `tab.ts` in it, found here by itself, so that adding one touches no shared list. */
 import { lazy, type ComponentType } from "react";
+import { patiently } from "@/router/loading";
 import type { Answer } from "@/api/client";
 
 export type Overview = Answer<"get_overview">;
@@ -32,5 +33,5 @@ export function defineTab(tab: RunTab): RunTab {
 const found = import.meta.glob<{ default: RunTab }>("./*/tab.ts", { eager: true });
 
 export const tabs: (RunTab & { Shown: ComponentType<TabProps> })[] = Object.values(found)
-  .map((each) => ({ ...each.default, Shown: lazy(each.default.load) }))
+  .map((each) => ({ ...each.default, Shown: lazy(patiently(each.default.load)) }))
   .sort((a, b) => a.order - b.order);

@@ -25,7 +25,7 @@ export function FilePreview({ preview, picture }: Props) {
     case "table":
       return <TableFile preview={preview} />;
     case "image":
-      return picture ? <Picture preview={preview} picture={picture} /> : <Nothing why="Pictures of a snapshot are in its zip." />;
+      return picture ? <Picture preview={preview} picture={picture} /> : <Nothing why="There is no address to show it from." />;
     case "onnx":
       return preview.model ? <OnnxView model={preview.model} /> : <Nothing why={preview.why} />;
     default:

@@ -67,8 +67,9 @@ export function Curves({ plan, view, loaded, height, onZoom }: CurvesProps) {
   const notes: string[] = [];
   if (drawn.holes) notes.push(`${plural(drawn.holes, "value")} not finite`);
   if (drawn.left) notes.push(`${plural(drawn.left, "value")} at or below 0 left out`);
-  const sampled = loaded.series.filter((each) => each?.sampled);
-  if (sampled.length) notes.push(`${formatCount(sampled.reduce((sum, each) => sum + (each?.in_range ?? 0), 0))} values, drawn as extremes`);
+  if (drawn.ranksLeftOut) notes.push(`${plural(drawn.ranksLeftOut, "more rank")} not drawn`);
+  const sampled = loaded.series.filter((each) => each.sampled);
+  if (sampled.length) notes.push(`${formatCount(sampled.reduce((sum, each) => sum + each.in_range, 0))} values, drawn as extremes`);
   return (
     <>
       <Chart
@@ -81,7 +82,7 @@ export function Curves({ plan, view, loaded, height, onZoom }: CurvesProps) {
         sync="run-metrics"
         range={view.zoom}
         onZoom={onZoom}
-        hasLegend={plan.lines.length > 1}
+        hasLegend={loaded.series.length > 1}
       />
       <p className={styles.notes}>{drawn.curves.length === 0 ? "No values here." : notes.join(" · ")}</p>
     </>

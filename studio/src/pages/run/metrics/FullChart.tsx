@@ -5,13 +5,13 @@ import { Checkbox } from "@/components/Field";
 import { Icon } from "@/components/Icon";
 import { Curves, type PanelProps } from "./ChartPanel";
 import styles from "./Metrics.module.css";
-import { Smoothing, XSelect, ZoomChip, type Change } from "./Toolbar";
+import { ByRank, Smoothing, XSelect, ZoomChip, type Change } from "./Toolbar";
 import { useSeries } from "./useSeries";
 
 const POINTS = 4000;
 
 /** One chart over the whole window, with finer data. Its address can be shared. */
-export function FullChart({ run, plan, view, start, onZoom, onClose, change }: PanelProps & { onClose: () => void; change: Change }) {
+export function FullChart({ run, plan, view, start, onZoom, onClose, change, hasRanks }: PanelProps & { onClose: () => void; change: Change; hasRanks: boolean }) {
   const height = useSyncExternalStore(subscribe, () => window.innerHeight);
   const loaded = useSeries(run, plan, view, start, POINTS, true);
   return (
@@ -20,6 +20,7 @@ export function FullChart({ run, plan, view, start, onZoom, onClose, change }: P
         <XSelect view={view} change={change} />
         <Smoothing view={view} change={change} />
         <Checkbox label="Log axis" checked={view.isLog} onChange={(event) => change({ scale: event.target.checked ? "log" : null })} />
+        {hasRanks && <ByRank view={view} change={change} />}
         {view.zoom && <ZoomChip view={view} change={change} />}
         {plan.lines.length === 1 && (
           <a className={styles.download} href={urlOf("download_metrics", { run_id: run }, { name: plan.lines[0]?.name })} download>

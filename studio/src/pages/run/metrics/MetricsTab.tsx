@@ -6,7 +6,7 @@ import { isOver } from "@/components/StatusPill";
 import { formatNumber, toDate } from "@/components/format";
 import { useSearch } from "@/router/location";
 import type { TabProps } from "../tabs";
-import { toGroups, type Group } from "./charts";
+import { hasRanks, toGroups, type Group } from "./charts";
 import { ChartPanel, type PanelProps } from "./ChartPanel";
 import { FullChart } from "./FullChart";
 import { ItemCard } from "./ItemCard";
@@ -19,6 +19,7 @@ export default function MetricsTab({ run, overview }: TabProps) {
   const [search, change] = useSearch();
   const view = useMemo(() => parseView(search), [search]);
   const groups = useMemo(() => toGroups(overview.metrics, view.wanted), [overview.metrics, view.wanted]);
+  const isRanked = useMemo(() => hasRanks(overview.metrics), [overview.metrics]);
   const start = run.started_utc ?? run.created_utc;
   const shared: Omit<PanelProps, "plan"> = {
     run: run.id,
@@ -38,7 +39,7 @@ export default function MetricsTab({ run, overview }: TabProps) {
   };
   return (
     <div className={styles.tab} data-testid="run-metrics">
-      <Toolbar run={run.id} view={view} change={change} />
+      <Toolbar run={run.id} view={view} hasRanks={isRanked} change={change} />
       {groups.length === 0 && (
         <EmptyState icon="search" title="No metric has such a name">
           <Button onClick={() => change({ q: null })}>Show all</Button>
@@ -56,7 +57,7 @@ export default function MetricsTab({ run, overview }: TabProps) {
           </div>
         </Section>
       )}
-      {opened && <FullChart plan={opened} {...shared} onClose={() => change({ chart: null })} change={change} />}
+      {opened && <FullChart plan={opened} {...shared} onClose={() => change({ chart: null })} change={change} hasRanks={isRanked} />}
     </div>
   );
 }

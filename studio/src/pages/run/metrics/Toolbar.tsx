@@ -10,19 +10,25 @@ import type { View } from "./view";
 export type Change = (patch: Record<string, string | null>, options?: { push?: boolean }) => void;
 
 /** How all charts are drawn: by what, smoothed, on which axis; and where they are zoomed to. */
-export function Toolbar({ run, view, change }: { run: string; view: View; change: Change }) {
+export function Toolbar({ run, view, hasRanks, change }: { run: string; view: View; hasRanks: boolean; change: Change }) {
   return (
     <div className={styles.toolbar}>
       <SearchInput label="Find metrics" defaultValue={view.wanted} onChange={(event) => change({ q: event.target.value })} className={styles.find} data-testid="metrics-find" />
       <XSelect view={view} change={change} />
       <Smoothing view={view} change={change} />
       <Checkbox label="Log axis" checked={view.isLog} onChange={(event) => change({ scale: event.target.checked ? "log" : null })} data-testid="metrics-log" />
+      {hasRanks && <ByRank view={view} change={change} />}
       {view.zoom && <ZoomChip view={view} change={change} />}
-      <a className={styles.download} href={urlOf("download_metrics", { run_id: run })} download>
+      <a className={styles.download} href={urlOf("download_metrics", { run_id: run }, hasRanks ? { by: "rank" } : {})} download>
         <Icon name="download" /> CSV of all
       </a>
     </div>
   );
+}
+
+/** Only where several ranks logged the same metric. */
+export function ByRank({ view, change }: { view: View; change: Change }) {
+  return <Checkbox label="By rank" checked={view.isByRank} onChange={(event) => change({ by: event.target.checked ? "rank" : null })} data-testid="metrics-by-rank" />;
 }
 
 export function XSelect({ view, change }: { view: View; change: Change }) {

@@ -6,15 +6,17 @@ export interface Question {
   x: "step" | "time";
   from: number | null;
   to: number | null;
+  /** A series of each rank, in place of one of all. */
+  by: "rank" | null;
 }
 
 export const MOST_NAMES = 20; // that the keeper takes at once
 
 export type Ask<T> = (question: Question, names: string[]) => Promise<T[]>;
 
-/** `load(question, name)`: the series of that name, or null where there is none. */
-export function makeBatch<T extends { name: string }>(ask: Ask<T>, waitMs = 8): (question: Question, name: string) => Promise<T | null> {
-  const waiting = new Map<string, { question: Question; names: Map<string, Promise<T | null>>; start: Promise<void> }>();
+/** `load(question, name)`: the series of that name; none where there is none, several by rank. */
+export function makeBatch<T extends { name: string }>(ask: Ask<T>, waitMs = 8): (question: Question, name: string) => Promise<T[]> {
+  const waiting = new Map<string, { question: Question; names: Map<string, Promise<T[]>>; start: Promise<void> }>();
   return (question, name) => {
     const key = JSON.stringify(question);
     let batch = waiting.get(key);
@@ -34,7 +36,7 @@ export function makeBatch<T extends { name: string }>(ask: Ask<T>, waitMs = 8): 
     const place = names.size;
     const answer = start
       .then(() => part(names, Math.floor(place / MOST_NAMES), question))
-      .then((found) => found.find((each) => each.name === name) ?? null);
+      .then((found) => found.filter((each) => each.name === name));
     names.set(name, answer);
     return answer;
   };

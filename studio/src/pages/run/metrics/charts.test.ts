@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { splitRank, toGroups, type Metric } from "./charts";
+import { hasRanks, splitRank, toGroups, type Metric } from "./charts";
 
-const metric = (name: string, more: Partial<Metric> = {}): Metric => ({ name, kind: "scalar", total: 10, last: 0.5, last_step: 9, last_time: 0, ...more });
+const metric = (name: string, more: Partial<Metric> = {}): Metric => ({ name, kind: "scalar", total: 10, last: 0.5, last_step: 9, last_time: 0, by_rank: false, ...more });
 
 describe("toGroups", () => {
   it("groups by prefix, those without one and those alone first", () => {
@@ -21,6 +21,13 @@ describe("toGroups", () => {
     expect(group?.items.map((each) => each.name)).toEqual(["examples"]);
   });
   it("finds by part of the name, whatever its capitals", () => expect(toGroups([metric("Train/Loss"), metric("acc")], " loss ").flatMap((group) => group.charts.map((chart) => chart.key))).toEqual(["Train/Loss"]));
+});
+
+describe("hasRanks", () => {
+  it("needs a curve that several ranks logged", () => {
+    expect(hasRanks([metric("loss"), metric("table", { kind: "table", by_rank: true })])).toBe(false);
+    expect(hasRanks([metric("loss"), metric("time", { by_rank: true })])).toBe(true);
+  });
 });
 
 describe("splitRank", () => {

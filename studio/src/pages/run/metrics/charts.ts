@@ -74,6 +74,11 @@ function joinSmall(groups: Group[]): Group[] {
   return rest.charts.length + rest.values.length + rest.items.length > 0 ? [rest, ...kept] : kept;
 }
 
+/** Whether some metric was logged by several ranks: only then there is something to take apart. */
+export function hasRanks(metrics: readonly Metric[]): boolean {
+  return metrics.some((metric) => metric.by_rank && CURVES.has(metric.kind));
+}
+
 /** `loss/rank_3` → one of the curves of `loss`. */
 export function splitRank(name: string): { base: string; label: string } {
   const found = RANK.exec(name);

@@ -12,6 +12,23 @@ export interface Drawn {
   /** Values that are not finite, or that a log axis leaves out. */
   holes: number;
   left: number;
+  /** Ranks that logged it, beyond those that are drawn. */
+  ranksLeftOut: number;
+}
+
+/** The lines of a chart with the series that came for each of them: a line of several ranks becomes one for each. */
+export function spread(lines: readonly Line[], found: readonly (readonly Series[])[]): { lines: Line[]; series: Series[] } {
+  const spreadLines: Line[] = [];
+  const series: Series[] = [];
+  lines.forEach((line, index) => {
+    for (const each of found[index] ?? []) {
+      const isApart = (each.ranks ?? 0) > 1;
+      const rank = typeof each.rank === "number" ? `rank ${each.rank}` : "no rank";
+      spreadLines.push(isApart ? { name: line.name, label: lines.length > 1 ? `${line.label}, ${rank}` : rank } : line);
+      series.push(each);
+    }
+  });
+  return { lines: spreadLines, series };
 }
 
 /** `start` is taken off x: seconds since the run began. */
@@ -35,5 +52,11 @@ export function toCurves(lines: readonly Line[], series: readonly (Series | null
     curves.push(base);
     points.push({ xs, ys: shown(smooth(found.ys, options.smooth)) });
   });
-  return { curves, data: alignSeries(points), holes, left };
+  return { curves, data: alignSeries(points), holes, left, ranksLeftOut: leftOut(series) };
+}
+
+function leftOut(series: readonly (Series | null)[]): number {
+  const drawn = new Map<string, [shown: number, there: number]>();
+  for (const each of series) if (each?.ranks) drawn.set(each.name, [(drawn.get(each.name)?.[0] ?? 0) + 1, each.ranks]);
+  return [...drawn.values()].reduce((sum, [shown, there]) => sum + there - shown, 0);
 }

@@ -4,7 +4,7 @@ import { askedRange, formatZoom, parseView } from "./view";
 const view = (text: string) => parseView(new URLSearchParams(text));
 
 describe("parseView", () => {
-  it("has defaults", () => expect(view("")).toEqual({ x: "step", smooth: 0, isLog: false, wanted: "", zoom: null, chart: null, closed: new Set() }));
+  it("has defaults", () => expect(view("")).toEqual({ x: "step", smooth: 0, isLog: false, isByRank: false, wanted: "", zoom: null, chart: null, closed: new Set() }));
   it("reads what it wrote", () => {
     const zoom: [number, number] = [1_700_000_000.5, 1_700_000_100.5];
     expect(view(`zoom=${formatZoom(zoom)}`).zoom).toEqual(zoom);

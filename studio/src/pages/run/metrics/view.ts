@@ -6,6 +6,8 @@ export interface View {
   x: XAxis;
   smooth: number;
   isLog: boolean;
+  /** A curve of each rank that logged a metric. */
+  isByRank: boolean;
   wanted: string;
   /** On the x axis: steps, unix seconds, or seconds since the start. */
   zoom: [number, number] | null;
@@ -21,6 +23,7 @@ export function parseView(search: URLSearchParams): View {
     x: x === "time" || x === "relative" ? x : "step",
     smooth: Number.isFinite(smooth) ? Math.min(0.99, Math.max(0, smooth)) : 0,
     isLog: search.get("scale") === "log",
+    isByRank: search.get("by") === "rank",
     wanted: search.get("q") ?? "",
     zoom: parseZoom(search.get("zoom")),
     chart: search.get("chart"),

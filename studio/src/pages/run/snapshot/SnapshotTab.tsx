@@ -68,6 +68,7 @@ function Files({ id, title, script }: { id: string; title: string; script: strin
       source={source}
       previewKey={(path) => ["snapshot", id, "preview", path]}
       preview={(path, signal) => call("preview_snapshot_file", { path: { snapshot_id: id, path }, signal })}
+      picture={(path) => urlOf("get_snapshot_picture", { snapshot_id: id, path })}
       zip={urlOf("get_snapshot_zip", { snapshot_id: id })}
       first={FIRST}
       start={start}
