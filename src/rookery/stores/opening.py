@@ -78,7 +78,7 @@ def open_store(name: str, kind: str, spec: Mapping[str, Any], credentials: Mappi
         return FolderStore(name, spec["folder"], bool(spec.get("follow_links")))
     if kind == "http":
         return _open_http(name, spec["url"], credentials)
-    from rookery.stores.objects import ObjectStore
+    from rookery.stores.objects import AZURE, ObjectStore
 
     where = spec.get("bucket") or spec.get("container")
     root = f"{where}/{str(spec.get('prefix') or '').strip('/')}".rstrip("/")
@@ -88,7 +88,7 @@ def open_store(name: str, kind: str, spec: Mapping[str, Any], credentials: Mappi
     if kind == "gcs":
         return ObjectStore(name, "Google Cloud Storage", "gcs", root, _gcs_options(spec, credentials), identity, "gcs")
     if kind == "azure":
-        return ObjectStore(name, "Azure Blob", "abfs", root, _azure_options(spec, credentials), identity, "azure")
+        return ObjectStore(name, AZURE, "abfs", root, _azure_options(spec, credentials), identity, "azure")
     raise DataError(f"Datastore '{name}' is of a kind that this version does not know: {kind}.")
 
 
@@ -185,12 +185,26 @@ def _azure_options(spec: Mapping[str, Any], credentials: Mapping[str, Any]) -> d
     if given.get("sas_token"):
         given["sas_token"] = str(given["sas_token"]).lstrip("?")
     host = str(spec.get("endpoint") or "")
+    is_url = "://" in host  # a server of one's own that speaks it; otherwise a cloud's domain
     return _given(
         account_name=spec["account"],
-        account_host=f"{spec['account']}.blob.{host}" if host and "/" not in host and ":" not in host else None,
+        account_host=f"{spec['account']}.blob.{host}"
+        if host and not is_url and "/" not in host and ":" not in host
+        else None,
+        connection_string=_azure_connection(host, spec["account"], given) if is_url else None,
         anon=bool(spec.get("anonymous")) or None,
         **given,
     )
+
+
+def _azure_connection(url: str, account: str, given: Mapping[str, Any]) -> str:
+    """As Azure's library takes the address of a server: `http://host:10000/account`."""
+    parts = {"DefaultEndpointsProtocol": urlsplit(url).scheme, "AccountName": account, "BlobEndpoint": url.rstrip("/")}
+    if given.get("account_key"):
+        parts["AccountKey"] = str(given["account_key"])
+    elif given.get("sas_token"):
+        parts["SharedAccessSignature"] = str(given["sas_token"])
+    return ";".join(f"{name}={value}" for name, value in parts.items())
 
 
 def _given(**values: Any) -> dict[str, Any]:

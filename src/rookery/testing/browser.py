@@ -30,6 +30,7 @@ WANTED = ("playwright==1.65.0", "axe-playwright-python==0.1.8")
 PHONE = (390, 844)
 WIDE = (1440, 900)
 _FONT = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"
+_NETWORK_CHANGED = "ERR_NETWORK_CHANGED"
 _ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--force-color-profile=srgb"]
 # Init scripts are not subject to a page's own policy; the binding tells us at once, also when the page is left.
 _WATCH_POLICY = """document.addEventListener('securitypolicyviolation', event => window.__rookery_policy(
@@ -40,13 +41,15 @@ class Seen:
     """One page, and what went wrong on it.
 
     `page` is Playwright's Page. `problems` grows while the page lives: errors in the console, exceptions that nobody caught, and what
-    the content security policy refused; `foreign` are addresses asked for outside the server of the first address.
+    the content security policy refused; `foreign` are addresses asked for outside the server of the first address. `dropped` counts
+    requests that Chromium gave up because the machine got or lost a network interface (other tests make such): not the page's fault.
     """
 
     def __init__(self, page: Any, shots: str) -> None:
         self.page = page
         self.problems: list[str] = []
         self.foreign: list[str] = []
+        self.dropped = 0
         self._shots = shots
         self._home = ""
         page.on("console", self._console)
@@ -57,6 +60,12 @@ class Seen:
         """Go there; Playwright's Response."""
         if not self._home:
             self._home = "/".join(url.split("/", 3)[:3]) + "/"
+        for _ in range(4):
+            try:
+                return self.page.goto(url)
+            except Exception as error:
+                if _NETWORK_CHANGED not in str(error):
+                    raise
         return self.page.goto(url)
 
     def shot(self, name: str, whole: bool = False) -> str:
@@ -81,7 +90,9 @@ class Seen:
         assert not wrong, "on the page " + self.page.url + ":\n" + "\n".join(wrong)
 
     def _console(self, message: Any) -> None:
-        if message.type == "error":
+        if _NETWORK_CHANGED in message.text:
+            self.dropped += 1
+        elif message.type == "error":
             where = message.location.get("url", "") if isinstance(message.location, dict) else ""
             self.problems.append(f"console: {message.text} {where}".rstrip())
 

@@ -12,7 +12,7 @@ from rookery.record import Record
 from rookery.record.clock import utc_now
 from rookery.spec.compute import LOCAL, ClusterSpec, check_cluster_spec
 from rookery.spec.plain import from_plain, to_plain
-from rookery.spec.run import RunSpec
+from rookery.spec.run import RunKind, RunSpec
 from rookery.spec.status import RunStatus
 
 __all__ = ["FakeController"]
@@ -35,7 +35,15 @@ class FakeController:
     def stop(self) -> None:
         pass
 
+    def driver(self, kind: str) -> Any:
+        """Nobody drives here: what a driver alone can do is refused, or does nothing."""
+        return _NoDriver()
+
     def check(self, spec: RunSpec) -> None:
+        if spec.kind == RunKind.PIPELINE:
+            from rookery.pipeline.knowing import check_graph
+
+            check_graph(self.record, self, (spec.plan or {}).get("graph"), (spec.plan or {}).get("parameters"))
         if spec.compute == LOCAL:
             return
         target = self.record.compute.get(spec.compute)
@@ -173,3 +181,14 @@ def _compute(target: dict[str, Any], kind: str) -> dict[str, Any]:
         **target, "kind": kind, "provisioning_state": "Succeeded", "allocation_state": "Steady", "current_nodes": 0,
         "target_nodes": 0, "max_nodes": target["spec"].get("max_nodes", 1), "problem": "", "node_states": dict.fromkeys(_STATES, 0), "warnings": [], "queued_runs": 0, "running_runs": 0,
     }  # fmt: skip
+
+
+class _NoDriver:
+    def real(self) -> _NoDriver:
+        return self
+
+    def retry(self, run_id: str, node: str) -> None:
+        raise ConflictError(f"Step '{node}' of run '{run_id}' did not fail.")
+
+    def schedules_changed(self) -> None:
+        pass

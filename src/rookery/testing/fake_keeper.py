@@ -39,6 +39,7 @@ class FakeKeeper:
         self.logs: dict[str, bytearray] = {}
         self.log_times: list[tuple[float, str, int]] = []
         self.journal_offsets: dict[str, int] = {}
+        self.journal_ranks: dict[str, Any] = {}  # whose each is said to be
         self.tables: dict[str, MetricTable] = {}
         self.records: list[list[Any]] = []
         self.runs: dict[str, dict[str, Any]] = {}
@@ -223,6 +224,7 @@ class FakeKeeper:
         for record in data["records"]:
             self.apply(run, record)
         self.journal_offsets[data["journal"]] = data["to"]
+        self.journal_ranks[data["journal"]] = data.get("rank")
         return 200, {"ack": data["to"]}
 
     def apply(self, run: str, record: list[Any]) -> None:

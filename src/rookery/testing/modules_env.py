@@ -1,0 +1,46 @@
+"""An interpreter that can run all image modules, for tests of whole pipelines: what this one has, and pyarrow. `.venv-modules`,
+made at first use."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import sys
+import sysconfig
+
+__all__ = ["ensure_modules_python"]
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+FOLDER = os.path.join(ROOT, ".venv-modules")
+WANTED = ("pyarrow>=15",)
+_TRY = (
+    "import PIL, yaml, pyarrow, matplotlib, rookery_vision.stack"  # which imports torch and torchvision as modules do
+)
+
+
+def ensure_modules_python() -> str:
+    """Its path, for the setting `modules_python`. Torch and the rest come from the interpreter that asks.
+
+    Raises:
+        RuntimeError: it cannot be made here.
+    """
+    python = os.path.join(FOLDER, "bin", "python")
+    with open(FOLDER + ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.exists(python):
+            _run([sys.executable, "-m", "venv", FOLDER])
+        asked = [python, "-c", "import sysconfig; print(sysconfig.get_paths()['purelib'])"]
+        site = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+        with open(os.path.join(site, "rookery-checkout.pth"), "w") as f:
+            f.write(f"{os.path.join(ROOT, 'src')}\n{sysconfig.get_paths()['purelib']}\n")
+        if subprocess.run([python, "-c", _TRY], capture_output=True, check=False).returncode:
+            _run([python, "-m", "pip", "install", "-q", "--no-input", "--no-deps", *WANTED])
+            _run([python, "-c", _TRY])
+    return python
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
+    if done.returncode:
+        raise RuntimeError(f"The interpreter for modules cannot be made: {done.stderr[-1000:]}")
