@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # Bytecode makes every start of a keeper, an agent and a script twice as fast.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: pictures studio studio-dev studio-types slurm-cluster slurm-cluster-stop quickstart test test-fast check bench soak install-azureml clean format ray-cluster ray-cluster-stop
+.PHONY: pictures compatibility studio studio-dev studio-types slurm-cluster slurm-cluster-stop quickstart test test-fast check bench soak install-azureml clean format ray-cluster ray-cluster-stop
 
 # --- what the README promises ---------------------------------------------------------------------------------------
 quickstart: $(VENV)/.vision $(VENV)/.azureml studio
@@ -47,10 +47,14 @@ studio-dev: $(VENV)/.base
 studio-types: $(VENV)/.base
 	$(BIN)/python studio/generate_types.py
 
-# The README's picture of the studio, taken anew from a real run.
-pictures: $(VENV)/.azureml $(VENV)/.test studio
+# Writes the import map of docs/compatibility.md as it is now; a test compares.
+compatibility: $(VENV)/.base
+	$(BIN)/python -m rookery.testing.compatibility
+
+# The README's picture of the studio, taken anew: the quickstart's training, two minutes.
+pictures: $(VENV)/.vision $(VENV)/.azureml $(VENV)/.test studio
 	mkdir -p docs/pictures
-	STUDIO_PICTURES=1 $(BIN)/python -m pytest tests/studio/test_pictures.py -k curves
+	STUDIO_PICTURES=1 $(BIN)/python -m pytest tests/studio/test_pictures.py -k trained
 
 bench: $(VENV)/.vision $(VENV)/.azureml $(VENV)/.test $(VENV)/.mlflow
 	$(BIN)/python -m benchmarks
@@ -60,6 +64,7 @@ SOAK_SEEDS ?= 30
 soak: $(VENV)/.azureml $(VENV)/.test
 	SOAK_SEEDS=$(SOAK_SEEDS) $(BIN)/python -m pytest --durations=5 tests/stories/test_kill_anything.py tests/stories/test_preempt_anything.py
 	LOAD_SECONDS=60 $(BIN)/python -m pytest tests/server/test_load.py
+	TUNE_CHILDREN=200 $(BIN)/python -m pytest --timeout 3600 tests/tune/test_for_real.py -k many_children
 
 # A Slurm of two nodes on this machine (root; what is missing is installed with apt-get). It says what to type next.
 slurm-cluster: $(VENV)/.base
@@ -74,7 +79,7 @@ format: $(VENV)/.check
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf $(VENV) .venv-conda .venv-data .venv-mlflow .venv-ray .venv-node studio/node_modules src/rookery/server/static quickstart .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-conda .venv-data .venv-lightning .venv-mlflow .venv-ray .venv-serving .venv-node studio/node_modules src/rookery/server/static quickstart .pytest_cache .mypy_cache .ruff_cache
 
 # --- set-up ---------------------------------------------------------------------------------------------------------
 $(VENV)/.base: pyproject.toml constraints.txt

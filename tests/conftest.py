@@ -33,6 +33,7 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("ROOKERY_HOME", str(folder))
     yield folder
     stop_keepers(str(tmp_path))
+    stop_fronts(str(tmp_path))
 
 
 @pytest.fixture(scope="session")
@@ -70,6 +71,33 @@ def stop_keepers(below: str) -> None:
                 if time.monotonic() > deadline:
                     os.kill(pid, signal.SIGKILL)
                 time.sleep(0.01)
+
+
+def stop_fronts(below: str) -> None:
+    """End the fronts of endpoints below a folder, which outlive their keeper, and their scoring processes."""
+    for name in ("front.json", "replicas.json"):  # the front first: it would start the others again
+        for path in glob.glob(
+            os.path.join(glob.escape(below), "**", "serve", "*", name), recursive=True, include_hidden=True
+        ):
+            with contextlib.suppress(OSError, ValueError, KeyError):
+                with open(path) as f:
+                    found = json.load(f)
+                with contextlib.suppress(OSError):
+                    os.unlink(os.path.join(os.path.dirname(path), "desired.json"))
+                listed = [
+                    r for v in found.get("versions", {}).values() for some in v["replicas"].values() for r in some
+                ]
+                for one in listed or [found]:
+                    _end(int(one["pid"]), int(one["ticks"]))
+
+
+def _end(pid: int, ticks: int) -> None:
+    deadline = time.monotonic() + 10
+    while start_ticks(pid) == ticks:
+        os.kill(pid, signal.SIGKILL)
+        if time.monotonic() > deadline:
+            return
+        time.sleep(0.01)
 
 
 def start_ticks(pid: int) -> int:

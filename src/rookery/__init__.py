@@ -14,6 +14,8 @@ _SDK = (
     "Datastore",
     "Environment",
     "Experiment",
+    "InferenceConfig",
+    "LocalWebservice",
     "Model",
     "OutputFileDatasetConfig",
     "RayCompute",
@@ -22,6 +24,7 @@ _SDK = (
     "RunConfiguration",
     "ScriptRunConfig",
     "SlurmCompute",
+    "Webservice",
     "Workspace",
 )
 _ERRORS = ("RookeryError", "RunFailedError", "UserError")

@@ -14,6 +14,9 @@
     ├── ComputeError                        a compute target cannot do this
     │   └── ComputeNotFoundError (LookupError)
     ├── RunConfigError                      a run's configuration contradicts itself
+    ├── TuneError                           a tuning cannot do this
+    │   └── TuneConfigError (RunConfigError)      its configuration contradicts itself
+    │       └── TuneUnsupportedError (UnsupportedError)  a form of v1 that does not exist here
     ├── SubmitError                         a run could not be submitted
     ├── SnapshotError                       a source folder could not be taken
     ├── EnvironmentBuildError               software could not be prepared
@@ -27,11 +30,13 @@
     │   ├── EnvironmentNotFoundError
     │   ├── DatasetNotFoundError (DataError, UserError)
     │   ├── DatastoreNotFoundError (DataError, UserError)
+    │   ├── EndpointNotFoundError (EndpointError)
     │   └── ModelNotFoundError (ModelError)
     ├── ConflictError                       it exists already, or has moved on
     ├── DataError                           data cannot be read, written or found as it was described
     │   └── DatasetTimestampMissingError (UserError)  a time filter without a column of time
     ├── ModelError                          a model cannot be registered or read
+    │   └── EndpointError                   an endpoint cannot be made, changed or asked
     └── ServiceError                        the keeper's answer is not one we can use
         ├── KeeperUnavailableError (ConnectionError)
         └── VersionMismatchError
@@ -50,6 +55,8 @@ __all__ = [
     "DatasetNotFoundError",
     "DatasetTimestampMissingError",
     "DatastoreNotFoundError",
+    "EndpointError",
+    "EndpointNotFoundError",
     "EnvironmentBuildError",
     "EnvironmentNotFoundError",
     "ExperimentNotFoundError",
@@ -69,6 +76,9 @@ __all__ = [
     "StorageError",
     "SubmitError",
     "TooManyTriesError",
+    "TuneConfigError",
+    "TuneError",
+    "TuneUnsupportedError",
     "UnsupportedError",
     "UserError",
     "VersionMismatchError",
@@ -177,6 +187,21 @@ class RunConfigError(RookeryError, ValueError):
     http_status = 400
 
 
+class TuneError(RookeryError):
+    code = "tune"
+    http_status = 400
+
+
+class TuneConfigError(TuneError, RunConfigError):
+    code = "tune_config"
+    http_status = 400
+
+
+class TuneUnsupportedError(TuneConfigError, UnsupportedError):
+    code = "tune_unsupported"
+    http_status = 400
+
+
 class SubmitError(RookeryError):
     code = "submit"
     http_status = 400
@@ -261,6 +286,15 @@ class ModelError(RookeryError):
 
 class ModelNotFoundError(NotFoundError, ModelError):
     code = "model_not_found"
+    status_code = 404
+
+
+class EndpointError(ModelError):
+    code = "endpoint"
+
+
+class EndpointNotFoundError(NotFoundError, EndpointError):
+    code = "endpoint_not_found"
     status_code = 404
 
 

@@ -84,6 +84,12 @@ _ALL = [
         1800.0,
         "seconds without any progress after which a distributed run counts as stalled and fails; 0 never. A run's own variable ROOKERY_STALL_TIMEOUT_S comes first, and is the only one for a single process",
     ),
+    Setting(
+        "modules_python",
+        str,
+        "",
+        "the interpreter that runs the modules of pipelines where a graph names no environment; empty: the keeper's own. It needs `rookery[vision]`",
+    ),
     Setting("preempt_grace_s", float, 30.0, "seconds between SIGTERM and SIGKILL when a node is preempted"),
     Setting("preempted_s", float, 10.0, "how long a preempted node stays away before another may come up in its place"),
     Setting(

@@ -54,6 +54,7 @@ class Gang:
             "ROOKERY_RUN_ID": self.bench.run_id,
             "ROOKERY_NODE": str(node),
             "ROOKERY_RANK": str(rank),
+            "ROOKERY_JOURNAL_DIR": files.journal,
             "ROOKERY_ERRORS_DIR": files.errors,
             "ROOKERY_ATTEMPT_KEY": f"{self.bench.run_id}/1",
             "RANK": str(rank),

@@ -64,6 +64,18 @@ class TestPerProcess:
         assert [r for r in bench.keeper.records if r[0] == "w"] == [["w", None, "NCCL needs CUDA"]]
 
 
+class TestJournals:
+    SCRIPT = "import os\nfrom rookery.worker.journal import Journal\nJournal(os.environ['ROOKERY_JOURNAL_DIR']).scalar('loss', 1.5)"
+
+    def test_it_is_said_whose_they_are(self, bench):
+        Gang(bench, "per_process", 2, 2, self.SCRIPT).run()
+        assert sorted(bench.keeper.journal_ranks.values()) == [0, 1, 2, 3]
+
+    def test_a_run_of_one_says_nothing(self, bench):
+        Gang(bench, "per_process", 1, 1, self.SCRIPT).run()
+        assert list(bench.keeper.journal_ranks.values()) == [None]
+
+
 class TestFolders:
     def test_the_same_name_below_logs_on_two_nodes_is_two_logs(self, bench):
         script = (

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import pytest
 
+import rookery.worker
 from rookery.agent.launch_children import Children
 from rookery.agent.tree import find_attempt
 from rookery.engine.payload import ensure_payload
@@ -91,6 +92,14 @@ class TestLogs:
             said = bench.keeper.log(f"azureml-logs/70_launcher_log_{node}.txt").decode()
             assert said == f"from the shell\nlauncher of node {node}\n"
         assert [ends(o) for o in outcomes] == [{0: 0, 1: 0}, {2: 0, 3: 0}]
+
+    def test_journals_say_whose_they_are(self, launched, bench):
+        log = "from rookery.worker.journal import Journal\nJournal(os.environ['ROOKERY_JOURNAL_DIR']).scalar('loss', 1.5)\n"
+        source = os.path.dirname(os.path.dirname(os.path.dirname(rookery.worker.__file__)))
+        script = f"import os, sys\nsys.path.append({source!r})\n{log}if os.fork():\n os.wait()\nelse:\n {log.splitlines()[1]}"
+        launched(script, nodes=2).run()
+        # Of a loader that a rank has forked as well.
+        assert sorted(bench.keeper.journal_ranks.values()) == [0, 0, 1, 1, 2, 2, 3, 3]
 
     def test_they_are_live(self, launched, tmp_path):
         go = tmp_path / "go"

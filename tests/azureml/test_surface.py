@@ -41,7 +41,40 @@ REAL = {
     "azureml.core.compute.amlcompute:AmlComputeProvisioningConfiguration": "rookery.sdk.aml_compute_config",
     "azureml.core.compute_target:ComputeTargetException": "rookery.errors",
     "azureml.core.model:Model": "rookery.sdk.model",
+    "azureml.core:Webservice": "rookery.sdk.webservice",
+    "azureml.core:Image": "rookery.sdk.container_image",
+    "azureml.core.image:ContainerImage": "rookery.sdk.container_image",
+    "azureml.core.model:InferenceConfig": "rookery.sdk.inference_config",
+    "azureml.core.model:ModelPackage": "rookery.sdk.model_package",
+    "azureml.core.profile:ModelProfile": "rookery.sdk.model_profile",
+    "azureml.core.webservice:AciWebservice": "rookery.sdk.webservice_kinds",
+    "azureml.core.webservice:AksEndpoint": "rookery.sdk.aks_endpoint",
+    "azureml.core.webservice:AksWebservice": "rookery.sdk.webservice_kinds",
+    "azureml.core.webservice:LocalWebservice": "rookery.sdk.webservice_kinds",
+    "azureml.core.webservice:Webservice": "rookery.sdk.webservice",
+    "azureml.core.webservice.aks:AksServiceAccessToken": "rookery.sdk.webservice_parts",
+    "azureml.core.webservice.local:LocalWebserviceDeploymentConfiguration": "rookery.sdk.deployment_config",
+    "azureml.core.compute:AksCompute": "rookery.sdk.aks_compute",
+    "azureml.core.compute:ComputeInstance": "rookery.sdk.compute_instance",
+    "azureml.core.compute.computeinstance:ComputeInstanceStatus": "rookery.sdk.compute_instance",
     "azureml.core.resource_configuration:ResourceConfiguration": "rookery.sdk.resource_configuration",
+    "azureml.train.hyperdrive:HyperDriveConfig": "rookery.sdk.hyperdrive_config",
+    "azureml.train.hyperdrive:HyperDriveRun": "rookery.sdk.hyperdrive_run",
+    "azureml.train.hyperdrive:HyperDriveRunConfig": "rookery.sdk.hyperdrive_config",
+    "azureml.train.hyperdrive:PrimaryMetricGoal": "rookery.sdk.hyperdrive_config",
+    "azureml.train.hyperdrive:RandomParameterSampling": "rookery.sdk.sampling",
+    "azureml.train.hyperdrive:GridParameterSampling": "rookery.sdk.sampling",
+    "azureml.train.hyperdrive:BayesianParameterSampling": "rookery.sdk.sampling",
+    "azureml.train.hyperdrive:BanditPolicy": "rookery.sdk.policy",
+    "azureml.train.hyperdrive:MedianStoppingPolicy": "rookery.sdk.policy",
+    "azureml.train.hyperdrive:TruncationSelectionPolicy": "rookery.sdk.policy",
+    "azureml.train.hyperdrive:NoTerminationPolicy": "rookery.sdk.policy",
+    "azureml.train.hyperdrive.exceptions:HyperDriveConfigException": "rookery.errors",
+    "azureml.train.hyperdrive.parameter_expressions:choice": "rookery.sdk.parameter_expressions",
+    "azureml.train.hyperdrive.parameter_expressions:qlognormal": "rookery.sdk.parameter_expressions",
+    "azureml.train.hyperdrive.run:HyperDriveRun": "rookery.sdk.hyperdrive_run",
+    "azureml.train.hyperdrive.run:PrimaryMetricGoal": "rookery.sdk.hyperdrive_config",
+    "azureml.train.hyperdrive.runconfig:HyperDriveConfig": "rookery.sdk.hyperdrive_config",
     "azureml.train.dnn:PyTorch": "rookery.sdk.estimators",
     "azureml.train.dnn:TensorFlow": "rookery.sdk.estimators",
     "azureml.train.dnn:Chainer": "rookery.sdk.estimators",
@@ -81,6 +114,18 @@ REAL = {
     "azureml.opendatasets:Diabetes": "rookery.sdk.open_datasets",
     "azureml.tensorboard:Tensorboard": "rookery.sdk.tensorboard",
     "azureml.tensorboard.export:export_to_tensorboard": "rookery.sdk.tensorboard",
+    "azureml.pipeline.core:Pipeline": "rookery.sdk.pipeline",
+    "azureml.pipeline.core:PipelineData": "rookery.sdk.pipeline_data",
+    "azureml.pipeline.core:PipelineDraft": "rookery.sdk.pipeline_draft",
+    "azureml.pipeline.core:PipelineEndpoint": "rookery.sdk.pipeline_endpoint",
+    "azureml.pipeline.core:PublishedPipeline": "rookery.sdk.published_pipeline",
+    "azureml.pipeline.core.graph:PipelineParameter": "rookery.sdk.pipeline_data",
+    "azureml.pipeline.core.run:StepRun": "rookery.sdk.pipeline_run",
+    "azureml.pipeline.core.schedule:Schedule": "rookery.sdk.schedule",
+    "azureml.pipeline.steps:HyperDriveStep": "rookery.sdk.hyperdrive_step",
+    "azureml.pipeline.steps:ModuleStep": "rookery.sdk.module_step",
+    "azureml.pipeline.steps:ParallelRunStep": "rookery.sdk.parallel_run",
+    "azureml.pipeline.steps.python_script_step:PythonScriptStep": "rookery.sdk.pipeline_steps",
     "azureml.widgets:RunDetails": "rookery.sdk.run_details",
     "azureml.telemetry:set_diagnostics_collection": "rookery.azureml.telemetry",
 }
@@ -106,11 +151,9 @@ class TestSurface:
     @pytest.mark.parametrize(
         "path",
         [
-            "azureml.core:Webservice",
-            "azureml.pipeline.core:Pipeline",
-            "azureml.train.hyperdrive:choice",
+            "azureml.pipeline.steps:DataTransferStep",
             "azureml.train.automl:AutoMLConfig",
-            "azureml.core.model:InferenceConfig",
+            "azureml.core:LinkedService",
         ],
     )
     def test_what_we_lack_is_a_placeholder(self, path):
@@ -125,10 +168,11 @@ class TestSurface:
     def test_submodules_are_attributes_of_core(self):
         core = importlib.import_module("rookery.azureml.core")
         assert core.runconfig.MpiConfiguration is load("azureml.core.runconfig:MpiConfiguration")
-        assert is_placeholder(core.webservice.Webservice)
+        assert core.webservice.Webservice is load("azureml.core:Webservice")
+        assert is_placeholder(core.linked_service.LinkedService)
         train = importlib.import_module("rookery.azureml.train")
         assert train.dnn.Mpi is load("azureml.train.dnn:Mpi")
-        assert is_placeholder(train.hyperdrive.choice)
+        assert train.hyperdrive.choice(1, 2) == ["choice", [[1, 2]]]
 
     @pytest.mark.parametrize(
         "module", ["azureml.core", "azureml.core.run", "azureml.pipeline.core", "azureml.core.compute"]

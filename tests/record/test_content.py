@@ -127,6 +127,27 @@ class TestSnapshots:
 
 
 class TestModels:
+    def test_what_changes_is_told(self, record):
+        sha256 = record.content.put(io.BytesIO(b"m"))[0]
+        record.models.register({"name": "birds", "entries": [{"path": "m.pt", "sha256": sha256, "size": 1}]}, "owner")
+        record.models.change("birds", 1, {"tags": {"a": "b"}})
+        record.model_names.change("birds", description="of the yard")
+        record.model_names.set_alias("birds", "best", 1)
+        record.model_names.rename("birds", "rooks")
+        record.models.delete("rooks", 1)
+        record.model_names.delete("rooks")
+        told = [e["data"] for e in record.events.after(0)[0] if e["kind"] == "model"]
+        assert [(d["name"], d["version"], d.get("change")) for d in told] == [
+            ("birds", 1, None),
+            ("birds", 1, "changed"),
+            ("birds", None, "changed"),
+            ("birds", 1, "changed"),
+            ("birds", None, "deleted"),
+            ("rooks", None, "changed"),
+            ("rooks", 1, "deleted"),
+            ("rooks", None, "deleted"),
+        ]
+
     def test_from_a_run_is_linked_not_copied(self, record, make_run, paths):
         make_run(snapshot_id="5" * 64)
         for name, data in (("outputs/m/a.pt", b"aa"), ("outputs/m/b/c.txt", b"c"), ("outputs/one.pt", b"1")):

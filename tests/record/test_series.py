@@ -22,6 +22,19 @@ def log(record, make_run):
     return write
 
 
+@pytest.fixture
+def log_as(record, log):
+    """As a journal of that rank does."""
+    offsets: dict[int, int] = {}
+
+    def write(rank, name, values, steps=None):
+        start = offsets.get(rank, 0)
+        records = [["m", None, name, value, steps[i] if steps else None, 1.7e9 + i] for i, value in enumerate(values)]
+        offsets[rank] = record.journals.apply("run-1", 1, 0, f"{rank}.jnl", start, start + 1, [], records, rank=rank)
+
+    return write
+
+
 def one(record, name="loss", **more):
     (found,) = record.series.get(["run-1"], [name], **more)
     return found
@@ -105,9 +118,9 @@ class TestSeries:
         log("loss", [1.0, 2.0], [5, 6], start=10.0)
         log("acc", ["high"])
         assert list(record.series.lines("run-1")) == [
-            ("loss", 5, 10.0, 1.0),
-            ("loss", 6, 11.0, 2.0),
-            ("acc", None, 0.0, "high"),
+            ("loss", 5, 10.0, 1.0, None),
+            ("loss", 6, 11.0, 2.0, None),
+            ("acc", None, 0.0, "high", None),
         ]
         assert [line[0] for line in record.series.lines("run-1", "acc")] == ["acc"]
 
@@ -118,6 +131,89 @@ class TestSeries:
         assert (loss["name"], loss["total"], loss["last_step"]) == ("loss", 2, 6)
         assert math.isnan(loss["last"])
         assert words["last"] == "b"
+
+
+class TestByRank:
+    def test_each_rank_has_its_curve_and_the_plain_one_has_all(self, record, log_as):
+        for turn in range(3):
+            for rank in (0, 1, 10):
+                log_as(rank, "loss", [float(10 * rank + turn)], [turn])
+        found = record.series.get(["run-1"], ["loss"], by_rank=True)
+        assert [(s["rank"], s["ranks"], s["total"], s["xs"], s["ys"]) for s in found] == [
+            (0, 3, 3, [0, 1, 2], [0.0, 1.0, 2.0]),
+            (1, 3, 3, [0, 1, 2], [10.0, 11.0, 12.0]),
+            (10, 3, 3, [0, 1, 2], [100.0, 101.0, 102.0]),
+        ]
+        plain = one(record)
+        assert plain["total"] == 9
+        assert "rank" not in plain
+        assert sorted(plain["ys"]) == sorted(y for s in found for y in s["ys"])
+        (tenth,) = record.series.get(["run-1"], ["loss"], ranks=[10])
+        assert tenth["ys"] == [100.0, 101.0, 102.0]
+        assert record.series.get(["run-1"], ["loss"], ranks=[7]) == []
+
+    def test_values_without_steps_count_within_their_rank(self, record, log_as):
+        log_as(1, "loss", [1, 2])
+        log_as(0, "loss", [3])
+        log_as(1, "loss", [4.5])
+        found = record.series.get(["run-1"], ["loss"], by_rank=True)
+        assert [(s["rank"], s["xs"], s["ys"]) for s in found] == [(0, [0], [3.0]), (1, [0, 1, 2], [1.0, 2.0, 4.5])]
+        assert [s["xs"] for s in record.series.get(["run-1"], ["loss"], by_rank=True, axis="index")] == [[0], [0, 1, 2]]
+
+    def test_texts_among_them(self, record, log_as):
+        log_as(0, "loss", ["a", 1.0], [0, 1])
+        log_as(1, "loss", [2.0, None], [0, 1])
+        found = record.series.get(["run-1"], ["loss"], by_rank=True)
+        assert [(s["rank"], s["xs"], s["ys"]) for s in found] == [(0, [1], [1.0]), (1, [0], [2.0])]
+
+    def test_only_what_several_logged_is_said_to_be_by_rank(self, record, log, log_as):
+        log("alone", [1.0, 2.0])
+        log_as(0, "chief", [1.0])
+        log_as(0, "chief", [2.0])
+        log_as(0, "all", [1.0])
+        log_as(1, "all", [2.0])
+        assert {m["name"]: m["by_rank"] for m in record.series.names("run-1")} == {
+            "alone": False, "chief": False, "all": True,
+        }  # fmt: skip
+        (alone,) = record.series.get(["run-1"], ["alone"], by_rank=True)
+        assert (alone["rank"], alone["ranks"]) == (None, 1)
+
+    def test_a_keeper_that_starts_anew_goes_on_with_the_block(self, record, log, log_as):
+        log("loss", [0.5], [0])  # as it was before anybody said whose it is
+        log_as(3, "loss", [1.5], [1])
+        with record.database.write() as tx:
+            tx.memory.forget_all()
+        log_as(3, "loss", [2.5], [2])
+        found = record.series.get(["run-1"], ["loss"], by_rank=True)
+        assert [(s["rank"], s["ys"]) for s in found] == [(3, [1.5, 2.5]), (None, [0.5])]
+        with record.database.read() as conn:
+            (count,) = conn.exec_driver_sql("SELECT count(*) FROM metric_blocks").one()
+        assert count == 1
+
+    def test_ranks_that_take_turns_fill_blocks_together(self, record, log_as):
+        for turn in range(100):
+            for rank in range(4):
+                log_as(rank, "loss", [float(turn)], [turn])
+        with record.database.read() as conn:
+            (count,) = conn.exec_driver_sql("SELECT count(*) FROM metric_blocks").one()
+        assert count <= 4  # not one for each value
+        assert [s["total"] for s in record.series.get(["run-1"], ["loss"], by_rank=True)] == [100] * 4
+
+    def test_lines_tell_it(self, record, log_as):
+        log_as(1, "loss", [1.0], [5])
+        assert [line[4] for line in record.series.lines("run-1")] == [1]
+
+    def test_no_more_than_a_page_can_draw(self, record, log_as):
+        for rank in range(70):
+            log_as(rank, "loss", [1.0], [0])
+        found = record.series.get(["run-1"], ["loss"], by_rank=True)
+        assert [s["rank"] for s in found] == list(range(64))
+        assert found[0]["ranks"] == 70
+
+    def test_a_rank_that_is_none_is_refused(self, record, make_run):
+        make_run()
+        with pytest.raises(UserError, match="rank -1"):
+            record.journals.apply("run-1", 1, 0, "j", 0, 1, [], [], rank=-1)
 
 
 class TestSparklines:

@@ -5,7 +5,7 @@ import pytest
 from rookery.errors import ComputeError, ComputeNotFoundError, UnsupportedError, UserError
 from rookery.sdk.aml_compute import AmlCompute
 from rookery.sdk.aml_compute_status import AmlComputeStatus
-from rookery.sdk.compute import AksCompute, ComputeInstance, ComputeTarget, HDInsightCompute
+from rookery.sdk.compute import ComputeTarget, HDInsightCompute, KubernetesCompute
 from tests.sdk.fake_compute import FakeWorkspace, fail
 
 
@@ -202,7 +202,7 @@ class TestUse:
 
 
 class TestOtherKinds:
-    @pytest.mark.parametrize("kind", [HDInsightCompute, AksCompute, ComputeInstance])
+    @pytest.mark.parametrize("kind", [HDInsightCompute, KubernetesCompute])
     def test_using_one_names_it(self, kind):
         for use in (lambda: kind(None, "x"), lambda: kind.attach_configuration(username="u")):
             with pytest.raises(UnsupportedError, match=kind.__name__):

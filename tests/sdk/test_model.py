@@ -120,8 +120,8 @@ class TestLookUp:
         assert Model(ws, "birds").version == 2
 
     def test_what_comes_later_says_so(self, ws):
-        with pytest.raises(UnsupportedError, match=r"Model\.deploy"):
-            Model.deploy(ws, "service", [])
+        with pytest.raises(UnsupportedError, match=r"Model\.get_sas_urls"):
+            Model(ws, "birds").get_sas_urls()
 
 
 class TestDownload:

@@ -91,14 +91,17 @@ class TestContent:
     def test_details_and_update(self, ws):
         assert ws.update(tags={"team": 1}, friendly_name="Nest")["tags"] == {"team": "1"}
         assert ws.tags == {"team": "1"}
-        assert ws.get_details()["friendlyName"] == "Nest"
+        details = ws.get_details()
+        assert (details["friendlyName"], details["provisioningState"]) == ("Nest", "Succeeded")
+        assert details["workspaceid"] == details["id"]
+        assert details["keyVault"] is None
         assert ws.get_portal_url() == "http://127.0.0.1:4711"
 
     def test_a_run_by_id(self, ws):
         assert ws.get_run("r1").id == "r1"
 
     def test_collections_of_later_issues_are_empty(self, ws):
-        for name in ("webservices", "images", "linked_services"):
+        for name in ("images", "linked_services"):
             assert dict(getattr(ws, name)) == {}
             assert "x" not in getattr(ws, name)
 

@@ -122,7 +122,9 @@ class TestMatrix:
         assert sent == {
             ("POST", "/session/code"), ("PUT", "/me/password"), ("POST", "/user-tokens"), ("DELETE", "/user-tokens/{token_id}"), ("POST", "/content/missing"),
             ("POST", "/environments/prepared"), ("POST", "/environments/specifications"),
+            ("POST", "/service/{name}/score"), ("OPTIONS", "/service/{name}/score"),
             ("POST", "/search/runs"), ("POST", "/search/series"), ("POST", "/compare"), ("POST", "/data/definitions/{definition_id}/resolve"),
+            ("POST", "/pipelines/validate"), ("POST", "/pipelines/code"), ("POST", "/pipelines/yaml"), ("POST", "/pipelines/graph"), ("POST", "/pipelines/inference"),
         }  # fmt: skip
 
 

@@ -61,6 +61,7 @@ class TestOpenApi:
             ("POST", "/compute/{name}/check"), ("POST", "/webhooks/{webhook_id}/ping"),
             ("POST", "/webhooks/{webhook_id}/deliveries/{delivery}/again"), ("POST", "/datastores/{name}/default"),
             ("POST", "/data/definitions/{definition_id}/resolve"),
+            ("POST", "/endpoints/{name}/reload"), ("POST", "/endpoints/{name}/token"),
         }  # fmt: skip
 
     def test_no_body_is_just_an_object(self, document):

@@ -254,6 +254,18 @@ class TestSnapshotsAndModels:
         assert api.owner.get(f"/snapshots/{snapshot}/preview/src/nothing.py").status_code == 404
         assert api.owner.get("/snapshots/nothing/tree").status_code == 404
 
+    def test_pictures_of_both(self, api, put):
+        snapshot = make_snapshot(api, {"docs/a.png": png(), "README": b"hello\n"})
+        shown = api.owner.get(f"/snapshots/{snapshot}/picture/docs/a.png")
+        assert (shown.content, shown.headers["content-type"]) == (png(), "image/png")
+        assert "sandbox" in shown.headers["content-security-policy"]
+        assert api.owner.get(f"/snapshots/{snapshot}/picture/README").status_code == 400
+        assert api.owner.get(f"/snapshots/{snapshot}/picture/docs/b.png").status_code == 404
+        put("outputs/a.png", png())
+        api.owner.post("/models", json={"name": "net", "run_id": "run-1", "path": "outputs/a.png"})
+        assert api.owner.get("/models/net/1/picture/a.png").content == png()
+        assert api.owner.get("/models/net/1/picture/b.png").status_code == 404
+
     def test_a_file_of_a_model(self, api, put):
         put("outputs/net.onnx", (FILES / "net.onnx").read_bytes())
         api.owner.post("/models", json={"name": "net", "run_id": "run-1", "path": "outputs/net.onnx"})

@@ -125,6 +125,27 @@ class TestSeries:
     def test_what_is_wrong_is_refused(self, run, query):
         assert run.owner.get(f"/runs/run-1/series?{query}").status_code == 422
 
+    def test_by_rank(self, run):
+        for rank in (0, 1):
+            body = {"journal": f"{rank}.jnl", "from": 0, "to": 1, "rank": rank}
+            said = run.owner.post(
+                "/agent/run-1/1/0/journal", json={**body, "records": [["m", None, "loss", rank, 0, 9.0]]}
+            )
+            assert said.json() == {"ack": 1}
+        found = strict(run.owner.get("/runs/run-1/series?name=loss&by=rank"))["series"]
+        v.Series.model_validate(found[0])
+        assert [(s["rank"], s["ys"]) for s in found] == [(0, [0.0]), (1, [1.0])]
+        assert [s["rank"] for s in strict(run.owner.get("/runs/run-1/series?rank=1"))["series"]] == [1]
+        assert strict(run.owner.get("/runs/run-1/overview"))["metrics"][0]["by_rank"] is True
+        rows = run.owner.get("/runs/run-1/metrics.csv?by=rank").text.splitlines()
+        assert rows == ["name,step,time,value,rank", "loss,0,9.0,0,0", "loss,0,9.0,1,1"]
+
+    @pytest.mark.parametrize("rank", [-1, 2**31, "0", 1.5, True])
+    def test_a_rank_that_is_none(self, run, rank):
+        body = {"journal": "a.jnl", "from": 0, "to": 1, "rank": rank}
+        assert run.owner.post("/agent/run-1/1/0/journal", json=body).status_code == 400
+        assert run.owner.get("/runs/run-1/series?rank=-1").status_code == 422
+
     def test_as_a_file(self, run):
         records(
             run,

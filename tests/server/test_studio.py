@@ -8,6 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from rookery.record.ended_sessions import EndedSessions
 from rookery.server import studio as serving
 from rookery.server.entry import EntryCodes
 from rookery.server.studio import safe_path
@@ -142,6 +143,36 @@ class TestEntering:
     def test_log_out_takes_the_cookie_away(self, api, owner):
         owner.delete("/api/v1/session", headers={"Origin": f"http://127.0.0.1:{api.port}"})
         assert owner.get("/api/v1/me").status_code == 401
+
+    def test_log_out_ends_the_session_and_no_other(self, api, owner, visitor):
+        """A copy of the cookie is worth nothing afterwards, also to the next keeper; another browser of the owner stays."""
+        (name, kept), *_ = [pair for pair in owner.cookies.items() if pair[0].startswith("rookery_studio_")]
+        ours = {"Origin": f"http://127.0.0.1:{api.port}"}
+        code = api.owner.post("/session/code").json()["code"]
+        with httpx.Client(base_url=f"http://127.0.0.1:{api.port}", trust_env=False, timeout=30) as other:
+            other.get("/enter", params={"code": code})
+            elsewhere = {"Origin": "http://elsewhere.example"}
+            assert owner.delete("/api/v1/session", headers=elsewhere).status_code == 403
+            assert owner.get("/api/v1/me").status_code == 200
+            assert owner.delete("/api/v1/session", headers=ours).status_code == 200
+            owner.cookies.set(name, kept)
+            assert owner.get("/api/v1/me").status_code == 401
+            assert other.get("/api/v1/me").status_code == 200
+            assert other.post("/logout", headers=ours).status_code == 303
+        assert EndedSessions(api.record.database).is_ended(kept)
+        assert not EndedSessions(api.record.database).is_ended("another")
+
+    def test_a_stream_ends_with_its_session(self, api, owner):
+        ours = {"Origin": f"http://127.0.0.1:{api.port}"}
+        with owner.stream("GET", "/api/v1/events") as stream:
+            lines = stream.iter_lines()
+            next(lines)
+            httpx.delete(
+                f"http://127.0.0.1:{api.port}/api/v1/session", headers=ours, cookies=dict(owner.cookies), timeout=30
+            )
+            api.record.experiments.ensure("news")
+            api.run()
+            assert not [line for line in lines if line.startswith("data:")]
 
     def test_a_code_is_too_old_after_a_minute(self, monkeypatch):
         codes = EntryCodes()

@@ -80,8 +80,13 @@ class TestWebhooks:
         api.record.runs.advance("run-1", status=RunStatus.COMPLETED)
         api.owner.put("/runs/run-1/artifacts/m.pt", content=b"m")
         api.owner.post("/models", json={"name": "net", "run_id": "run-1", "path": "m.pt"})
-        wait_for(lambda: len(receiver.came) == 2)
-        assert receiver.events() == ["run.completed", "model.registered"]
+        api.owner.patch("/models/net/1", json={"description": "a change is no registration"})
+        api.owner.put("/model-names/net/aliases/best", json={"version": 1})
+        api.run("run-2")
+        api.record.runs.advance("run-2", status=RunStatus.RUNNING)
+        api.record.runs.advance("run-2", status=RunStatus.COMPLETED)
+        wait_for(lambda: len(receiver.came) == 3)
+        assert receiver.events() == ["run.completed", "model.registered", "run.completed"]
         headers, body = receiver.came[0]
         told = json.loads(body)
         assert told["data"]["run"]["id"] == "run-1"

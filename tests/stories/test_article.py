@@ -60,10 +60,13 @@ def test_quickstart_ends_with_accuracy_model_and_next_command(tmp_path):
 
 @pytest.mark.slow
 def test_the_notebook_runs_from_top_to_bottom(tmp_path, monkeypatch):
+    """Train, tune with random values and a Bandit, take the best run, register, deploy, score, delete."""
     import nbformat
     from nbclient import NotebookClient
 
     monkeypatch.setenv("NUM_EPOCHS", "1")
+    monkeypatch.setenv("TOTAL_RUNS", "2")
+    monkeypatch.setenv("PICTURES", "16")
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path / "jupyter"))
     notebook = nbformat.read(os.path.join(ROOT, "examples", "article.ipynb"), as_version=4)
@@ -75,7 +78,33 @@ def test_the_notebook_runs_from_top_to_bottom(tmp_path, monkeypatch):
         output.get("text", "") for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs
     )
     assert "epoch 1/1" in text
-    assert "pytorch-birds" in text
+    assert "pytorch-birds:1\t1" in text
+    assert "best run: HD_" in text
+    assert "pytorch-birds:2\t2" in text  # the best of the tuned ones
+    assert "Healthy" in text
+    assert re.search(r"label: (chickens|turkeys) probability: [01]\.\d+", text)
+    assert text.rstrip().endswith("[]")  # the service is gone
+
+
+# What the example would train, untrained: how it is served is the same.
+UNTRAINED = """
+from rookery_vision.stack import models, torch
+from azureml.core import Model, Workspace
+network = models.resnet18()
+network.fc = torch.nn.Linear(network.fc.in_features, 2)
+torch.save(network.state_dict(), "model.pt")
+Model.register(Workspace.from_config(), "model.pt", "pytorch-birds")
+"""
+
+
+@pytest.mark.slow
+def test_deploy_birds_prints_label_and_probability(tmp_path):
+    _run([sys.executable, "-c", UNTRAINED], tmp_path)
+    example = os.path.join(ROOT, "examples", "deploy_birds.py")
+    printed = _run([sys.executable, example], tmp_path)
+    assert "State: running" in printed
+    assert re.search(r"turkey\.jpg: (chickens|turkeys), probability [01]\.\d{4}", printed)
+    assert printed.rstrip().endswith("Deleted")
 
 
 @pytest.mark.slow

@@ -20,7 +20,13 @@ VERSION = "1.61.0"  # the release of SDK v1 whose names these are
 IN_RUN_ONLY = sys.version_info < (3, 9)
 OURS = "rookery."
 # Files that run on Python 3.6.
-SAFE = ("azureml.exceptions", "azureml.telemetry", "azureml._restclient", "azureml.core.compute_target")
+SAFE = (
+    "azureml.exceptions",
+    "azureml.telemetry",
+    "azureml._restclient",
+    "azureml.core.compute_target",
+    "azureml.contrib.services",
+)
 
 
 def install():

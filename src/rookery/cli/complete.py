@@ -15,6 +15,7 @@ __all__ = [
     "complete_compute",
     "complete_dataset",
     "complete_datastore",
+    "complete_endpoint",
     "complete_environment",
     "complete_environment_key",
     "complete_experiment",
@@ -72,6 +73,13 @@ def complete_dataset(ctx: Context, incomplete: str) -> Offers:
 def complete_datastore(ctx: Context, incomplete: str) -> Offers:
     def ask(client: Any) -> Offers:
         return [(d["name"], d["kind"]) for d in client.request("GET", "/datastores")["datastores"]]
+
+    return _offers(ctx, incomplete, ask)
+
+
+def complete_endpoint(ctx: Context, incomplete: str) -> Offers:
+    def ask(client: Any) -> Offers:
+        return [(e["name"], e["state"]) for e in client.request("GET", "/endpoints")["endpoints"]]
 
     return _offers(ctx, incomplete, ask)
 

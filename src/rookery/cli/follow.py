@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Optional
 
 from rookery.spec.launch import launcher_log_name
-from rookery.spec.logs import BUILD_LOG, DRIVER_LOG, driver_log_name
+from rookery.spec.logs import BUILD_LOG, DRIVER_LOG, PIPELINE_LOG, TUNE_LOG, driver_log_name
 
 __all__ = ["LogReader", "follow", "is_main_log", "main_log"]
 
@@ -51,12 +51,12 @@ def follow(
 
 def is_main_log(name: str) -> bool:
     """The logs worth showing live: the build, the only or the first rank, and what its launcher says."""
-    return name in (BUILD_LOG, DRIVER_LOG, _FIRST_RANK, *_LAUNCHERS)
+    return name in (BUILD_LOG, DRIVER_LOG, TUNE_LOG, PIPELINE_LOG, _FIRST_RANK, *_LAUNCHERS)
 
 
 def main_log(names: list[str]) -> Optional[str]:
     """The log that `rookery logs RUN` means when no other is named."""
-    for name in (DRIVER_LOG, _FIRST_RANK, *_LAUNCHERS, BUILD_LOG):
+    for name in (DRIVER_LOG, _FIRST_RANK, *_LAUNCHERS, TUNE_LOG, PIPELINE_LOG, BUILD_LOG):
         if name in names:
             return name
     return names[0] if names else None

@@ -23,6 +23,7 @@ WORDS = {
     "files_without_row": "files that the record does not know",
     "logs_of_no_run": "logs of runs that are gone",
     "folders_of_no_run": "folders of runs that are gone",
+    "folders_of_no_endpoint": "folders of endpoints that are gone",
     "spool": "spool of runs that are over",
     "payloads": "payloads of other versions",
     "build_logs": "logs of builds that are gone",

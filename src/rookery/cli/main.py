@@ -17,8 +17,10 @@ from rookery.cli import (
     data,
     datastore,
     db,
+    deploy,
     doctor,
     download,
+    endpoints,
     env,
     experiments,
     export,
@@ -31,6 +33,8 @@ from rookery.cli import (
     logs,
     models,
     module,
+    pipeline,
+    predict,
     ps,
     run,
     server,
@@ -40,6 +44,7 @@ from rookery.cli import (
     studio,
     token,
     top,
+    tune,
     user,
     version,
     webhook,
@@ -52,9 +57,9 @@ __all__ = ["app", "main"]
 # Words that people bring from elsewhere, and what we call it.
 SYNONYMS = {
     "cancel": "stop", "kill": "stop", "list": "ps", "ls": "ps", "runs": "ps", "submit": "run", "exec": "run",
-    "log": "logs", "tail": "logs", "status": "show", "describe": "show", "inspect": "show", "get": "download",
+    "hyperdrive": "tune", "sweep": "tune", "search": "tune", "log": "logs", "tail": "logs", "status": "show", "describe": "show", "inspect": "show", "get": "download",
     "serve": "server", "ui": "studio", "dashboard": "studio", "portal": "studio", "open": "studio", "new": "init", "create": "init", "cluster": "compute", "clusters": "compute",
-    "dataset": "data", "datasets": "data", "datastores": "datastore", "check": "doctor", "users": "user", "tokens": "token", "webhooks": "webhook", "modules": "module", "environment": "env", "environments": "env", "conda": "env",
+    "dataset": "data", "datasets": "data", "datastores": "datastore", "check": "doctor", "users": "user", "tokens": "token", "webhooks": "webhook", "modules": "module", "pipelines": "pipeline", "score": "predict", "webservices": "endpoints", "webservice": "endpoints", "services": "endpoints", "endpoint": "endpoints", "environment": "env", "environments": "env", "conda": "env",
 }  # fmt: skip
 
 
@@ -102,6 +107,7 @@ def rookery(
 
 app.command("init")(init.init)
 app.command("run", context_settings=run.CONTEXT)(run.run)
+app.command("tune", context_settings=tune.CONTEXT)(tune.tune)
 app.command("ps")(ps.ps)
 app.command("top")(top.top)
 app.command("show")(show.show)
@@ -112,9 +118,13 @@ app.command("export")(export.export)
 app.add_typer(compute.app, name="compute")
 app.add_typer(env.app, name="env")
 app.add_typer(models.app, name="models")
+app.command("deploy")(deploy.deploy)
+app.command("predict")(predict.predict)
+app.add_typer(endpoints.app, name="endpoints")
 app.add_typer(data.app, name="data")
 app.add_typer(datastore.app, name="datastore")
 app.add_typer(module.app, name="module")
+app.add_typer(pipeline.app, name="pipeline")
 app.add_typer(experiments.app, name="experiments")
 app.add_typer(import_.app, name="import")
 app.add_typer(token.app, name="token")

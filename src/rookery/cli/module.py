@@ -1,4 +1,4 @@
-"""`rookery module …`: the designer's image modules, one at a time."""
+"""`rookery module …`: the designer's modules, for pictures and for tables, one at a time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rookery.cli.terminal import next_step, note, print_json, say
 
 __all__ = ["app"]
 
-app = typer.Typer(help="The designer's image modules: list, show, run.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(help="The designer's modules: list, show, run.", no_args_is_help=True, rich_markup_mode=None)
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The module's name or title.")]
 SCRIPT = "import sys\n\nfrom rookery_vision.__main__ import main\n\nsys.exit(main())\n"
 
@@ -30,11 +30,16 @@ def list_modules(json: AsJson = False, workspace: InWorkspace = None) -> None:
     from rookery_vision.catalog import modules
 
     cards = modules()
+    own = _own_modules()
     if session.current().json:
-        print_json({"modules": [card.describe() for card in cards]})
+        print_json({"modules": [*(card.describe() for card in cards), *own]})
         return
     columns = (Column("NAME"), Column("CATEGORY", rank=2), Column("WHAT IT DOES", rank=1, shrinks=True))
-    print_table(columns, [(card.name, card.category, card.help) for card in cards])
+    rows = [
+        *((card.name, card.category, card.help) for card in cards),
+        *((card["name"], card["category"], card["help"]) for card in own),
+    ]
+    print_table(columns, rows)
     next_step(f"rookery module show {cards[0].name}")
 
 
@@ -92,6 +97,60 @@ def run_module(
     except SystemExit as asked:  # argparse has said what there was to say
         return asked.code if isinstance(asked.code, int) else 2
     return _submit(card, words, compute, nodes, processes)
+
+
+@app.command("add")
+def add_module(
+    path: Annotated[
+        str,
+        typer.Argument(
+            metavar="PATH",
+            help="A folder with module.yaml and a script, or FILE.py[:FUNCTION] with a function that is declared as a module.",
+        ),
+    ],
+    json: AsJson = False,
+    workspace: InWorkspace = None,
+) -> None:
+    """Adds a module of your own to the palette; the same name again makes its next version."""
+    from rookery.cli.module_files import read_module
+    from rookery.sdk.snapshots import snapshot_folder
+
+    found = read_module(path)
+    client = session.client()
+    body = {"card": found.card, "function": found.function, "snapshot_id": snapshot_folder(client, found.folder).id}
+    card = client.request("POST", "/modules", body=body)
+    if session.current().json:
+        print_json(card)
+        return
+    say(f"{card['name']} (version {card['version']}) is in the palette, below {card['category']}.")
+    next_step("rookery studio")
+
+
+@app.command("remove")
+def remove_module(name: Name, json: AsJson = False, workspace: InWorkspace = None) -> None:
+    """Takes a module of your own out of the palette."""
+    from rookery.worker.http import quote_path
+
+    session.client().request("DELETE", f"/modules/{quote_path(name)}")
+    if session.current().json:
+        print_json({"removed": name})
+        return
+    say(f"{name} is gone from the palette. Runs that used it stay.")
+
+
+def _own_modules() -> list[dict[str, Any]]:
+    """Those that were added to the workspace, where a keeper runs that could tell."""
+    from rookery.errors import RookeryError
+
+    try:
+        client = session.running_client(session.current().workspace)
+        if client is None:
+            return []
+        with client:
+            cards = client.request("GET", "/modules")["modules"]
+    except RookeryError:  # the room's own modules are listed whatever is wrong with a workspace
+        return []
+    return [card for card in cards if card["source"] == "custom"]
 
 
 def _find(name: str) -> Any:

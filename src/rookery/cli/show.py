@@ -16,7 +16,9 @@ from rookery.cli.metrics import print_metrics
 from rookery.cli.session import AsJson, InWorkspace
 from rookery.cli.table import Column, print_table
 from rookery.cli.terminal import clean, next_step, paint, paint_status, print_json, say
+from rookery.cli.tune_view import print_tuning
 from rookery.cli.words import age, between, local_time, size
+from rookery.spec.run import RunKind
 from rookery.spec.status import TERMINAL
 
 __all__ = ["cause_block", "describe_command", "show"]
@@ -43,6 +45,7 @@ def show(
     artifacts = client.request("GET", path + "/artifacts")["artifacts"]
     logs = client.request("GET", path + "/logs")["logs"]
     children = client.request("GET", path + "/children")["runs"]
+    tuning = client.request("GET", path + "/tune") if found["kind"] == RunKind.TUNE else None
     if session.current().json:
         print_json(
             {
@@ -51,6 +54,7 @@ def show(
                 "artifacts": artifacts,
                 "logs": logs,
                 "children": [c["id"] for c in children],
+                **({"tuning": tuning} if tuning else {}),
             }
         )
         return
@@ -61,7 +65,11 @@ def show(
     print_metrics(metrics)
     _print_files("Artifacts", artifacts, every)
     _print_files("Logs", logs, every)
-    _print_children(children)
+    if tuning:
+        heading("Children, the best first")
+        print_tuning(tuning, indent=2)
+    else:
+        _print_children(children)
     for warning in found["warnings"]:
         say(paint("warning: ", "yellow") + clean(warning))
     if found["error"]:

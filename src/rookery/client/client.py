@@ -134,6 +134,34 @@ class Client(HttpClient):
         text = self._exchange(method, path, query, data, headers, timeout_s=timeout_s)
         return json.loads(text.decode("utf-8")) if text else {}
 
+    def raw(
+        self,
+        method: str,
+        path: str,
+        body: Optional[bytes] = None,
+        headers: Optional[dict[str, str]] = None,
+        timeout_s: float = REQUEST_TIMEOUT_S,
+    ) -> tuple[int, dict[str, str], bytes]:
+        """One request as it is, sent once, and its answer whatever its status: (status, headers by lower-case name, bytes).
+
+        For what the keeper passes on to something else, whose errors are not the keeper's.
+        """
+        target = self._target(path, None)
+        connection = self._connect()
+        try:
+            if connection.sock is not None:
+                connection.sock.settimeout(timeout_s)
+            connection.request(method, target, body=body, headers={**self._headers, **(headers or {})})
+            response = connection.getresponse()
+            text = response.read()
+        except _LOST as error:
+            if isinstance(error, RookeryError):
+                raise
+            raise _unavailable(method, target, error) from error
+        finally:
+            connection.close()
+        return response.status, {name.lower(): value for name, value in response.getheaders()}, text
+
     def exists(self, path: str) -> bool:
         """HEAD: whether it is there."""
         try:

@@ -126,6 +126,10 @@ class Controller:
         """Before `start`: who drives the runs of a kind that have no process."""
         self._drivers.add(driver)
 
+    def driver(self, kind: str) -> Any:
+        """Who drives runs of a kind, for what only that driver can do."""
+        return self._drivers.of(kind)
+
     def stop(self) -> None:
         """Stop, and leave agents alone."""
         self._drivers.stop()

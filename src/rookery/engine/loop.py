@@ -30,13 +30,15 @@ class Loop:
     come, and after a job when that time is far away: the job may need it sooner.
     """
 
-    def __init__(self, on_tick: Callable[[], Optional[float]]) -> None:
+    def __init__(
+        self, on_tick: Callable[[], Optional[float]], name: str = "rookery-controller", soon_s: float = SOON_S
+    ) -> None:
         self._inbox: queue.SimpleQueue[Optional[tuple[Job, Optional[Future[Any]]]]] = queue.SimpleQueue()
         self._follow_ups: deque[Job] = deque()
-        self._on_tick = on_tick
+        self._on_tick, self._soon_s = on_tick, soon_s
         self._lock = threading.Lock()
         self._closed = False
-        self._thread = threading.Thread(target=self._run, name="rookery-controller", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
     def start(self) -> None:
         self._thread.start()
@@ -86,7 +88,7 @@ class Loop:
             if item is None:
                 break
             self._do(*item)
-            if due is None or due > time.monotonic() + SOON_S:
+            if due is None or due > time.monotonic() + self._soon_s:
                 due = time.monotonic()  # it may have begun something that needs the clock long before that
         self._refuse_rest()
 

@@ -51,15 +51,17 @@ def _sources() -> dict[str, str]:
     found = {"first/sitecustomize.py": os.path.join(worker, "first", "sitecustomize.py")}
     for name in FIRST_MODULES:
         found[f"first/_rookery_{name}.py"] = os.path.join(worker, name + ".py")
+    found.update(_files(os.path.join(package, "serve", "host"), "first/_rookery_scoring"))
     for name in OFFERED_MODULES:
         if os.path.isfile(os.path.join(package, name)):
             found["offered/rookery/" + name] = os.path.join(package, name)
     for name in OFFERED_PACKAGES:
         found.update(_files(os.path.join(package, name), "offered/rookery/" + name))
-    vision = os.path.join(os.path.dirname(package), "rookery_vision")  # beside us, in a checkout and where installed
-    if os.path.isdir(vision):
-        found.update(_files(vision, "offered/rookery_vision"))
-    for name in ("azureml", "horovod"):
+    for name in ("rookery_vision", "rookery_tabular"):  # beside us, in a checkout and where installed
+        beside = os.path.join(os.path.dirname(package), name)
+        if os.path.isdir(beside):
+            found.update(_files(beside, "offered/" + name))
+    for name in ("azureml", "horovod", "inference_schema"):
         found.update(_files(_shim(package, name), "offered/" + name))
     return dict(sorted(found.items()))
 

@@ -14,8 +14,10 @@ from sqlalchemy import delete, exists, func, or_, select, update
 
 from rookery.record.clock import from_unix, milliseconds
 from rookery.record.collect_data import unused_definitions, unused_manifests
+from rookery.record.collect_pipelines import snapshots_of_pipelines
 from rookery.record.content import Content
 from rookery.record.database import Database, Tx
+from rookery.record.endpoints import served_snapshots
 from rookery.record.leftovers import Found, Leftovers
 from rookery.record.schema import (
     artifacts,
@@ -128,7 +130,8 @@ class Collector:
                 {facts.get("snapshot_id") for (facts,) in conn.execute(select(models.c.facts)) if facts}
                 if found
                 else set()
-            )
+            ) | served_snapshots(conn)
+            of_models |= snapshots_of_pipelines(conn) if found else set()
         for snapshot_id, size in found:
             if snapshot_id in of_models or self._snapshots.was_asked_for(snapshot_id, asked_before):
                 continue
@@ -136,6 +139,8 @@ class Collector:
             if not dry_run:
                 with self._db.write() as tx:
                     used = exists(select(runs.c.seq).where(runs.c.snapshot_id == snapshot_id))
+                    if snapshot_id in served_snapshots(tx.conn):
+                        continue  # deployed in this very moment
                     gone = tx.conn.execute(delete(snapshots).where(snapshots.c.id == snapshot_id, ~used)).rowcount
             done.add(int(size or 0), bool(gone))
         return done

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import delete, exists, func, select, type_coerce
 from sqlalchemy.types import Text
 
+from rookery.record.collect_pipelines import definitions_of_pipelines
 from rookery.record.database import Database
 from rookery.record.schema import runs
 from rookery.record.schema_data import data_definitions, data_manifests, data_versions, run_data
@@ -61,4 +62,4 @@ def _in_specs(conn: Any) -> set[str]:
     found: set[str] = set()
     for (text,) in conn.execute(query, execution_options={"yield_per": 500}):
         found.update(_GUID.findall(text))
-    return found
+    return found | definitions_of_pipelines(conn)

@@ -138,6 +138,7 @@ class Datasets:
             if body.get("description") is not None:
                 values["description"] = clean_text(body["description"], "description", 5000)
             tx.conn.execute(update(data_versions).where(data_versions.c.seq == row.seq).values(**values))
+            write_event(tx, None, "dataset", {"name": name, "version": row.version}, name)
             return _plain(tx.conn, _find(tx.conn, name, version))
 
     def delete(self, name: str, version: Optional[int] = None) -> None:
@@ -146,6 +147,7 @@ class Datasets:
             row = _find(tx.conn, name, version)
             which = data_versions.c.name == name if version is None else data_versions.c.seq == row.seq
             tx.conn.execute(delete(data_versions).where(which))
+            write_event(tx, None, "dataset", {"name": name, "version": version, "deleted": True}, name)
 
     def _next_version(self, tx: Tx, name: str, now: str) -> int:
         last = tx.conn.execute(select(data_names.c.last_version).where(data_names.c.name == name)).scalar()

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from rookery.errors import ConflictError, DatastoreNotFoundError
 from rookery.record.clock import utc_now
 from rookery.record.database import Database, Tx
+from rookery.record.events import write_event
 from rookery.record.schema import secrets
 from rookery.record.schema_data import datastores
 from rookery.record.secrets import Secrets
@@ -74,6 +75,7 @@ class Datastores:
             # One text, because a secret is one: headers are several.
             sealed = {"credentials": json.dumps(credentials)} if credentials else {}
             self._secrets.write(tx, _owner(name), sealed)
+            _tell(tx, name)
             return self._plain(tx.conn, name, self._find(tx.conn, name), _default(tx.conn))
 
     def set_default(self, name: str) -> dict[str, Any]:
@@ -82,6 +84,7 @@ class Datastores:
             tx.conn.execute(update(datastores).values(is_default=0))
             if row is not None:
                 tx.conn.execute(update(datastores).where(datastores.c.name == name).values(is_default=1))
+            _tell(tx, name)
             return self._plain(tx.conn, name, self._find(tx.conn, name), _default(tx.conn))
 
     def delete(self, name: str) -> None:
@@ -110,6 +113,7 @@ class Datastores:
     def _forget(self, tx: Tx, name: str) -> None:
         self._secrets.write(tx, _owner(name), {})
         tx.conn.execute(delete(datastores).where(datastores.c.name == name))
+        _tell(tx, name)
 
     def _find(self, conn: Connection, name: str) -> Any:
         """Its row; None for one of the workspace's own."""
@@ -139,6 +143,11 @@ class Datastores:
             "created_utc": row.created_utc if row is not None else None,
             "created_by": row.created_by if row is not None else "",
         }
+
+
+def _tell(tx: Tx, name: str) -> None:
+    """Pages that show data are asked to look again."""
+    write_event(tx, None, "dataset", {"datastore": name}, name)
 
 
 def _default(conn: Connection) -> str:

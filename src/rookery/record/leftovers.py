@@ -12,6 +12,7 @@ from sqlalchemy import select
 
 from rookery.record.database import Database
 from rookery.record.schema import environment_builds, runs
+from rookery.record.schema_serve import endpoints
 from rookery.spec.paths import WorkspacePaths
 from rookery.spec.status import ACTIVE
 
@@ -35,17 +36,23 @@ class Leftovers:
         """(kind, what there is of it), for every kind."""
         with self._db.read() as conn:
             known = {row.id: row.status for row in conn.execute(select(runs.c.id, runs.c.status))}
+            served = {name for (name,) in conn.execute(select(endpoints.c.name))}
             builds = {build for (build,) in conn.execute(select(environment_builds.c.id))}
         live = {run_id for run_id, status in known.items() if status in {s.value for s in ACTIVE}}
         paths = self._paths
         yield "logs_of_no_run", _old(paths.logs, before, lambda name: name not in known)
         yield "folders_of_no_run", _old(paths.runs, before, lambda name: name not in known)
         yield "spool", _old(paths.spool, before, lambda name: name.rsplit(".", 2)[0] not in live)
-        # A run that is alive may use any of them.
+        # A run that is alive, and an endpoint, may use any of them.
         yield (
             "payloads",
-            _old(paths.payloads, before, lambda name: not live and os.path.join(paths.payloads, name) not in keep),
+            _old(
+                paths.payloads,
+                before,
+                lambda name: not (live or served) and os.path.join(paths.payloads, name) not in keep,
+            ),
         )
+        yield "folders_of_no_endpoint", _old(paths.serve, before, lambda name: name not in served)
         yield "build_logs", _old(paths.build_logs, before, lambda name: name.rpartition(".")[0] not in builds)
         yield "uploads", _old(os.path.join(paths.content, "incoming"), before, lambda name: True)
 

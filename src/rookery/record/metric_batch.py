@@ -202,7 +202,8 @@ class _Writes:
 
     def store(self, tx: Tx) -> None:
         _GROW_BLOCK.run_many(
-            tx.conn, [(b.total, b.values, b.steps, b.times, b.ranks, b.metric_id, b.number) for b in self.grown.values()]
+            tx.conn,
+            [(b.total, b.values, b.steps, b.times, b.ranks, b.metric_id, b.number) for b in self.grown.values()],
         )
         _NEW_BLOCK.run_many(
             tx.conn, [(b.metric_id, b.number, b.total, b.dtype, b.values, b.steps, b.times, b.ranks) for b in self.new]

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 from rookery.errors import ConflictError, ModelNotFoundError
 from rookery.record.clock import utc_now
 from rookery.record.database import Database
-from rookery.record.models import find_version, plain_versions
+from rookery.record.models import find_version, plain_versions, tell_model_change
 from rookery.record.schema import model_files, model_names, models
 from rookery.record.text import clean_map, clean_text
 from rookery.spec.names import check_free_name
@@ -37,6 +37,7 @@ class ModelNames:
                     tags=clean_map(tags or {}, "tags"), aliases={},
                 )
             )  # fmt: skip
+            tell_model_change(tx, name, "changed")
             return _plain(tx.conn, _find(tx.conn, name))
 
     def get(self, name: str) -> dict[str, Any]:
@@ -99,6 +100,7 @@ class ModelNames:
             if description is not None:
                 values["description"] = clean_text(description)
             tx.conn.execute(update(model_names).where(model_names.c.name == name).values(**values))
+            tell_model_change(tx, name, "changed")
             return _plain(tx.conn, _find(tx.conn, name))
 
     def rename(self, name: str, new_name: str) -> dict[str, Any]:
@@ -113,6 +115,8 @@ class ModelNames:
             tx.conn.execute(insert(model_names).values(**values))
             tx.conn.execute(update(models).where(models.c.name == name).values(name=new_name))
             tx.conn.execute(delete(model_names).where(model_names.c.name == name))
+            tell_model_change(tx, name, "deleted")
+            tell_model_change(tx, new_name, "changed")
             return _plain(tx.conn, _find(tx.conn, new_name))
 
     def delete(self, name: str) -> None:
@@ -123,6 +127,7 @@ class ModelNames:
             tx.conn.execute(delete(model_files).where(model_files.c.model_seq.in_(versions)))
             tx.conn.execute(delete(models).where(models.c.name == name))
             tx.conn.execute(delete(model_names).where(model_names.c.name == name))
+            tell_model_change(tx, name, "deleted")
 
     def set_alias(self, name: str, alias: str, version: Optional[int]) -> None:
         """Points an alias to a version; None takes it away."""
@@ -132,6 +137,7 @@ class ModelNames:
             if version is not None:
                 aliases[alias] = find_version(tx.conn, name, version).version
             tx.conn.execute(update(model_names).where(model_names.c.name == name).values(aliases=aliases))
+            tell_model_change(tx, name, "changed", version)
 
 
 def _find(conn: Connection, name: str) -> Any:

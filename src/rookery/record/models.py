@@ -12,7 +12,7 @@ from rookery.errors import ConflictError, ModelError, ModelNotFoundError
 from rookery.record.artifacts import artifacts_below
 from rookery.record.clock import utc_now
 from rookery.record.content import require_content
-from rookery.record.database import Database
+from rookery.record.database import Database, Tx
 from rookery.record.events import write_event
 from rookery.record.run_rows import load_run
 from rookery.record.schema import model_files, model_names, models
@@ -153,6 +153,7 @@ class Models:
             if body.get("framework") is not None:
                 values["framework"] = body["framework"]
             tx.conn.execute(update(models).where(models.c.seq == row.seq).values(**values))
+            tell_model_change(tx, name, "changed", version)
             return _plain(tx.conn, _find(tx.conn, name, version))
 
     def delete(self, name: str, version: int) -> None:
@@ -163,6 +164,7 @@ class Models:
             tx.conn.execute(update(model_names).where(model_names.c.name == name).values(aliases=kept))
             tx.conn.execute(delete(model_files).where(model_files.c.model_seq == row.seq))
             tx.conn.execute(delete(models).where(models.c.seq == row.seq))
+            tell_model_change(tx, name, "deleted", version)
 
     def file(self, name: str, version: int, path: str) -> dict[str, Any]:
         """One file of a version: path, sha256, size."""
@@ -173,6 +175,11 @@ class Models:
                 return file
         known = ", ".join(file["path"] for file in model["files"][:20])
         raise ModelNotFoundError(f"Model {model['id']} has no file '{wanted:.255}'. Known: {known}.")
+
+
+def tell_model_change(tx: Tx, name: str, change: str, version: Optional[int] = None) -> None:
+    """An event for pages that show it. That of a registration has no `change`, and webhooks tell of it alone."""
+    write_event(tx, None, "model", {"name": name, "version": version, "change": change}, name)
 
 
 def _files(

@@ -14,6 +14,9 @@ from rookery.record.content import Content
 from rookery.record.database import Database
 from rookery.record.datasets import Datasets
 from rookery.record.datastores import Datastores
+from rookery.record.drafts import Drafts
+from rookery.record.ended_sessions import EndedSessions
+from rookery.record.endpoints import Endpoints
 from rookery.record.environments import Environments
 from rookery.record.events import Events
 from rookery.record.experiments import Experiments
@@ -32,15 +35,19 @@ from rookery.record.manifests import Manifests
 from rookery.record.metrics import Metrics
 from rookery.record.model_names import ModelNames
 from rookery.record.models import Models
+from rookery.record.modules import CustomModules
 from rookery.record.numbers import Numbers
 from rookery.record.partials import Partials
 from rookery.record.past import Past
 from rookery.record.past_models import PastModels
 from rookery.record.people import People
+from rookery.record.pipelines import PipelineSteps
+from rookery.record.published import PublishedPipelines
 from rookery.record.run_data import RunData
 from rookery.record.run_table import RunTable
 from rookery.record.runs import Runs
 from rookery.record.samples import Samples
+from rookery.record.schedules import Schedules
 from rookery.record.search import Search
 from rookery.record.secrets import Secrets
 from rookery.record.series import Series
@@ -48,6 +55,7 @@ from rookery.record.snapshots import Snapshots
 from rookery.record.storage import storage_errors
 from rookery.record.tokens import Tokens, read_or_make
 from rookery.record.traces import Traces
+from rookery.record.trials import Trials
 from rookery.record.upgrade import upgrade
 from rookery.record.webhooks import Webhooks
 from rookery.record.wheels import Wheels
@@ -103,6 +111,11 @@ class Record:
         self.datasets = Datasets(self.database)
         self.manifests = Manifests(self.database)
         self.run_data = RunData(self.database)
+        self.pipeline_steps = PipelineSteps(self.database)
+        self.drafts = Drafts(self.database)
+        self.published = PublishedPipelines(self.database)
+        self.schedules = Schedules(self.database)
+        self.custom_modules = CustomModules(self.database)
         self.compute = ComputeTargets(self.database)
         self.samples = Samples(self.database)
         self.external = External(self.database)
@@ -116,10 +129,13 @@ class Record:
         self.model_names = ModelNames(self.database)
         self.loose_files = LooseFiles(self.database)
         self.traces = Traces(self.database)
+        self.trials = Trials(self.database)
         self.numbers = Numbers(self.database)
         self.past = Past(self.database)
         self.past_models = PastModels(self.database)
+        self.endpoints = Endpoints(self.database, self.secrets)
         self.people = People(self.database)
+        self.ended_sessions = EndedSessions(self.database)
         self.audit = Audit(self.database, get_setting("audit_rows", paths.root))
         self.webhooks = Webhooks(self.database, self._secret)
 

@@ -219,7 +219,9 @@ metric_blocks = Table(
     Column("values", LargeBinary, nullable=False),
     Column("steps", LargeBinary),
     Column("times", LargeBinary, nullable=False),
-    Column("ranks", LargeBinary),  # who logged them: pairs of int32, the rank (-1: unknown) and how many in a row; null: nobody said
+    Column(
+        "ranks", LargeBinary
+    ),  # who logged them: pairs of int32, the rank (-1: unknown) and how many in a row; null: nobody said
 )
 
 content = Table(

@@ -139,7 +139,7 @@ class Series:
                 if block is None:
                     break
                 number = block.number
-                values = read_json(block.values) if block.dtype == "j" else readblock_values(block.dtype, block.values)
+                values = read_json(block.values) if block.dtype == "j" else read_packed(block.dtype, block.values)
                 steps = [None] * block.total if block.steps is None else read_packed("q", block.steps)
                 times = read_packed("d", block.times)
                 for rank, start, end in rank_spans(block.ranks, block.total):
@@ -178,15 +178,15 @@ def _read(conn: Connection, metric_id: int, axis: str) -> tuple[array[Any], arra
     before = 0
     query = select(metric_blocks).where(metric_blocks.c.metric_id == metric_id).order_by(metric_blocks.c.number)
     for block in conn.execution_options(stream_results=True).execute(query):
-        block_xs = block_xs(block, axis, before)
+        places = block_xs(block, axis, before)
         before += block.total
         if block.dtype == "j":
-            for x, value in zip(block_xs, read_json(block.values)):
+            for x, value in zip(places, read_json(block.values)):
                 if isinstance(value, (int, float)):
                     xs.append(x)
                     ys.append(float(value) if abs(value) < 1e308 or isinstance(value, float) else math.inf)
             continue
-        xs.extend(block_xs)
+        xs.extend(places)
         ys.extend(block_values(block.dtype, block.values))
     return xs, ys
 

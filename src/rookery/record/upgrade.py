@@ -16,7 +16,10 @@ from rookery.record.database import Database
 from rookery.record.schema import SCHEMA_REVISION, metadata
 from rookery.record.schema_data import run_data as _run_data  # noqa: F401  (its tables are part of the metadata)
 from rookery.record.schema_people import users as _users  # noqa: F401  (its tables are part of the metadata)
+from rookery.record.schema_pipeline import pipeline_steps as _steps  # noqa: F401  (its tables are part of the metadata)
+from rookery.record.schema_serve import endpoints as _endpoints  # noqa: F401  (its tables are part of the metadata)
 from rookery.record.schema_tracking import traces as _traces  # noqa: F401  (its tables are part of the metadata)
+from rookery.record.schema_tune import trials as _trials  # noqa: F401  (its tables are part of the metadata)
 
 __all__ = ["alembic_config", "create", "migrate", "revision_of", "settle", "upgrade"]
 

@@ -196,7 +196,7 @@ class Webhooks:
 def _told(tx: Tx, row: Any) -> tuple[Optional[str], dict[str, Any]]:
     """(the event's name, what is sent of it)."""
     if row.kind == "model":
-        return "model.registered", row.data
+        return (None if "change" in row.data else "model.registered"), row.data
     event = _OF_STATUS.get(row.data.get("status"))
     found = tx.conn.execute(select(runs).where(runs.c.id == row.run_id)).first() if event else None
     about = {key: getattr(found, key) for key in _RUN} if found else {"id": row.run_id}

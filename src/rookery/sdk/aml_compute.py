@@ -7,8 +7,7 @@ from typing import Any, NoReturn, Optional
 from rookery.errors import ComputeError, ConflictError, UnsupportedError
 from rookery.sdk.aml_compute_config import AmlComputeProvisioningConfiguration, whole_number
 from rookery.sdk.aml_compute_status import AmlComputeStatus, ScaleSettings, status_of
-from rookery.sdk.compute import ComputeTargetProvisioningConfiguration, compute_path, fetch_compute, target_from
-from rookery.sdk.compute_instance import ComputeInstanceProvisioningConfiguration
+from rookery.sdk.compute import compute_path, fetch_compute, target_from
 from rookery.sdk.kept_compute import KeptCompute, differences, tell, wait_until
 from rookery.spec.compute import ClusterSpec, check_cluster_spec
 from rookery.spec.names import check_compute_name
@@ -181,15 +180,15 @@ class AmlCompute(KeptCompute):
         return f"AmlCompute(name='{self.name}', {limits}, {now})"
 
 
-def create_cluster(workspace: Any, name: str, configuration: ComputeTargetProvisioningConfiguration) -> Any:
-    """Create a cluster or an instance. One that exists with the same specification is returned, so that creators may race.
+def create_cluster(workspace: Any, name: str, configuration: Any) -> Any:
+    """Create a pool of this machine's nodes, of the kind that the configuration is of. One that exists with the same specification is returned, so that creators may race.
 
     Raises:
         UserError: the name is not allowed or reserved.
         ComputeError: the configuration contradicts itself, or another cluster has the name.
     """
     checked = check_compute_name(name)
-    if not isinstance(configuration, (AmlComputeProvisioningConfiguration, ComputeInstanceProvisioningConfiguration)):
+    if not hasattr(configuration, "cluster_spec"):
         raise ComputeError(
             f"provisioning_configuration is {type(configuration).__name__}. Use "
             "AmlCompute.provisioning_configuration(max_nodes=…) or ComputeInstance.provisioning_configuration()."

@@ -12,8 +12,8 @@ from rookery.spec.compute import LOCAL
 from rookery.worker.placeholder import placeholder
 
 __all__ = [
+    "KIND_TAG",
     "AdlaCompute",
-    "AksCompute",
     "BatchCompute",
     "ComputeTarget",
     "ComputeTargetAttachConfiguration",
@@ -30,6 +30,9 @@ __all__ = [
     "fetch_compute",
     "target_from",
 ]
+
+# The tag by which a pool of this machine is known as another of v1's kinds than AmlCompute.
+KIND_TAG = "rookery.compute_type"
 
 
 class ComputeTarget:
@@ -54,8 +57,11 @@ class ComputeTarget:
     @staticmethod
     def attach(workspace: Any, name: str, attach_configuration: Any) -> Any:
         """Attach machines that are there already: `RemoteCompute.attach_configuration(…)`, RayCompute's or SlurmCompute's."""
+        from rookery.sdk.aks_compute import AksAttachConfiguration, AksCompute
         from rookery.sdk.attached_compute import attach_compute
 
+        if isinstance(attach_configuration, AksAttachConfiguration):
+            return AksCompute.attach(workspace, name, attach_configuration)
         return attach_compute(workspace, name, attach_configuration)
 
     @staticmethod
@@ -97,13 +103,15 @@ class ComputeTargetUpdateConfiguration:
 
 def target_from(workspace: Any, data: dict[str, Any]) -> Any:
     """The target of its own class, from what the keeper tells."""
+    from rookery.sdk.aks_compute import AksCompute
     from rookery.sdk.aml_compute import AmlCompute
-    from rookery.sdk.compute_instance import ComputeInstance, is_instance
+    from rookery.sdk.compute_instance import ComputeInstance
     from rookery.sdk.remote_compute import ExportedCompute, RayCompute, RemoteCompute, SlurmCompute
 
     classes: dict[str, Any] = {"ray": RayCompute, "slurm": SlurmCompute, "ssh": RemoteCompute}
     classes["kubernetes"] = ExportedCompute
-    made_here = ComputeInstance if is_instance(data) else AmlCompute
+    kinds: dict[str, Any] = {"ComputeInstance": ComputeInstance, "AKS": AksCompute}
+    made_here = kinds.get(data["spec"]["tags"].get(KIND_TAG, ""), AmlCompute)
     target = object.__new__(classes.get(data["spec"].get("engine", ""), made_here))
     target._load(workspace, data)
     return target
@@ -143,7 +151,6 @@ def _unavailable(name: str) -> Any:
 
 
 AdlaCompute: Any = _unavailable("AdlaCompute")
-AksCompute: Any = _unavailable("AksCompute")
 BatchCompute: Any = _unavailable("BatchCompute")
 DataFactoryCompute: Any = _unavailable("DataFactoryCompute")
 DatabricksCompute: Any = _unavailable("DatabricksCompute")

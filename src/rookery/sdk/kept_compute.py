@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Optional
 
 from rookery.errors import ComputeError, ComputeNotFoundError, ConflictError
-from rookery.sdk.compute import ComputeTarget, compute_path, fetch_compute
+from rookery.sdk.compute import KIND_TAG, ComputeTarget, compute_path, fetch_compute
 from rookery.spec.status import ACTIVE
 
 __all__ = ["KeptCompute", "differences", "tell", "wait_until"]
@@ -29,7 +29,7 @@ class KeptCompute(ComputeTarget):
         self.workspace = workspace
         self.name = self.id = data["name"]
         self.type = self._compute_type
-        self.tags: dict[str, str] = dict(spec["tags"])
+        self.tags: dict[str, str] = {key: value for key, value in spec["tags"].items() if key != KIND_TAG}
         self.description: str = spec["description"]
         self.location: str = "local"
         self.provisioning_state: str = data["provisioning_state"]

@@ -15,7 +15,8 @@ from rookery.worker.http import quote_path
 
 __all__ = ["LogPrinter", "best_log", "write_text"]
 
-_NUMBERED = re.compile(r"^azureml-logs/(\d+)_[^/]*\.txt$")
+# Of a tuning and of a pipeline it has no number.
+_NUMBERED = re.compile(r"^(?:azureml-logs/(?:(\d+)_[^/]*|hyperdrive)|logs/azureml/executionlogs)\.txt$")
 _RANK = re.compile(r"_(?:rank_|worker_)?(\d+)\.txt$")
 _PIECE = 1024 * 1024
 
@@ -29,7 +30,7 @@ def best_log(names: Any) -> Optional[str]:
 def _worth(name: str) -> tuple[int, bool, int]:
     plain = canonical_log_name(name)
     numbered, rank = _NUMBERED.match(plain), _RANK.search(plain)
-    return int(numbered.group(1)) if numbered else 0, is_driver_log(plain), -int(rank.group(1)) if rank else 0
+    return int(numbered.group(1) or 0) if numbered else 0, is_driver_log(plain), -int(rank.group(1)) if rank else 0
 
 
 class LogPrinter:

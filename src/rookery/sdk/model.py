@@ -211,10 +211,68 @@ class Model:
             raise UserError("The payload names no 'id'. Give what model.serialize() returned.")
         return Model(workspace, id=model_payload["id"])
 
-    deploy = staticmethod(later("Model.deploy"))
-    package = staticmethod(later("Model.package"))
-    profile = staticmethod(later("Model.profile"))
-    print_configuration = staticmethod(later("Model.print_configuration"))
+    @staticmethod
+    def deploy(
+        workspace: Workspace,
+        name: str,
+        models: Any,
+        inference_config: Any = None,
+        deployment_config: Any = None,
+        deployment_target: Any = None,
+        overwrite: bool = False,
+        show_output: bool = False,
+    ) -> Any:
+        """Put models behind an address; a Webservice, at once. Without `inference_config` the model's framework and files
+        decide how it is scored (ONNX, PyTorch, scikit-learn).
+
+        Raises:
+            ModelError: the name is taken and `overwrite` is off, or what was given cannot be.
+        """
+        from rookery.sdk.deploy import deploy_model
+
+        return deploy_model(
+            workspace, name, models, inference_config, deployment_config, deployment_target, overwrite, show_output
+        )
+
+    @staticmethod
+    def package(
+        workspace: Workspace,
+        models: Any,
+        inference_config: Any = None,
+        generate_dockerfile: bool = False,
+        image_name: Optional[str] = None,
+        image_label: Optional[str] = None,
+    ) -> Any:
+        """Models, code and the scoring program as a folder with a Dockerfile; a ModelPackage."""
+        from rookery.sdk.model_package import package_model
+
+        return package_model(workspace, models, inference_config, generate_dockerfile, image_name, image_label)
+
+    @staticmethod
+    def profile(
+        workspace: Workspace,
+        profile_name: str,
+        models: Any,
+        inference_config: Any,
+        input_dataset: Any,
+        cpu: Optional[float] = None,
+        memory_in_gb: Optional[float] = None,
+        description: Optional[str] = None,
+    ) -> Any:
+        """Find out how quick a model answers on the keeper's machine; a ModelProfile, which goes on."""
+        from rookery.sdk.model_profile import profile_model
+
+        return profile_model(
+            workspace, profile_name, models, inference_config, input_dataset, cpu, memory_in_gb, description
+        )
+
+    @staticmethod
+    def print_configuration(models: Any, inference_config: Any, deployment_config: Any, deployment_target: Any) -> None:
+        """Print what `deploy` would be given."""
+        from rookery.sdk.deploy import print_configuration
+
+        print_configuration(models, inference_config, deployment_config, deployment_target)
+
     add_dataset_references = later("Model.add_dataset_references")
     get_sas_urls = later("Model.get_sas_urls")
 

@@ -52,6 +52,7 @@ class OutputDatasetConfig:
         self._registration: Optional[RegistrationConfiguration] = None
         self._upload_options: Optional[UploadOptions] = None
         self._definition: dict[str, Any] = {}
+        self._origin: dict[str, Any] = {}  # shared by all forms of one output: the step of a pipeline that has it
 
     @property
     def name(self) -> str:
@@ -74,11 +75,19 @@ class OutputDatasetConfig:
         return made
 
     def as_input(self, name: Optional[str] = None) -> Any:
-        """As the input of another step of a pipeline."""
-        raise UnsupportedError(
-            f"Output '{self._name}' as the input of another step comes with pipelines. Register it (register_on_complete) and "
-            "give Dataset.get_by_name to the other run."
-        )
+        """As the input of another step of a pipeline; `.as_mount()` or `.as_download()` say how it comes."""
+        from rookery.sdk.pipeline_data import InputPortBinding
+
+        return InputPortBinding(name or self._name, self)
+
+    @property
+    def _producer(self) -> Any:
+        """The step of a pipeline that writes it."""
+        return self._origin.get("step")
+
+    @_producer.setter
+    def _producer(self, step: Any) -> None:
+        self._origin["step"] = step
 
     def _copy(self) -> Any:
         made = object.__new__(type(self))

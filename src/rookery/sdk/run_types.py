@@ -15,10 +15,17 @@ __all__ = ["PROVIDERS", "RUN_TYPES", "kind_of_type", "make_run", "type_of_run"]
 
 # The one place where kinds become v1's type names. A property or tag of a run may name a finer one
 # (hyperdrive, pipelines).
-RUN_TYPES = {RunKind.SCRIPT: "azureml.scriptrun", RunKind.INTERACTIVE: "interactive", RunKind.CHILD: "child"}
+RUN_TYPES = {
+    RunKind.SCRIPT: "azureml.scriptrun",
+    RunKind.INTERACTIVE: "interactive",
+    RunKind.CHILD: "child",
+    RunKind.TUNE: "hyperdrive",
+    RunKind.PIPELINE: "azureml.PipelineRun",
+}
 TYPE_PROPERTY = "rookery.run_type"
 # Types of v1 whose runs other issues bring: asking for them is no mistake, there are just none yet.
-OTHER_TYPES = ("hyperdrive", "azureml.PipelineRun", "azureml.StepRun", "azureml.ReusedStepRun", "automl")
+OTHER_TYPES = ("azureml.StepRun", "azureml.ReusedStepRun", "automl")
+STEP_TYPES = ("azureml.StepRun", "azureml.ReusedStepRun")
 
 # Types that other rooms add with Run.add_type_provider: type → factory(experiment, run JSON, **kwargs).
 PROVIDERS: dict[str, Callable[..., Any]] = {}
@@ -52,5 +59,14 @@ def make_run(experiment: Experiment, data: dict[str, Any]) -> Run:
     provider = PROVIDERS.get(type_of_run(data))
     if provider is not None:
         return provider(experiment, data)
+    if type_of_run(data) in STEP_TYPES or data["kind"] == RunKind.PIPELINE:
+        from rookery.sdk.pipeline_run import PipelineRun, StepRun
+
+        made: type[Run] = PipelineRun if data["kind"] == RunKind.PIPELINE else StepRun
+        return made(experiment, data["id"], _data=data)
+    if data["kind"] == RunKind.TUNE:
+        from rookery.sdk.hyperdrive_run import HyperDriveRun
+
+        return HyperDriveRun(experiment, data["id"], _data=data)
     cls = ScriptRun if data["kind"] == RunKind.SCRIPT else Run
     return cls(experiment, data["id"], _data=data)

@@ -87,7 +87,7 @@ class Watch:
 
 def _main_log(names: list[str]) -> Optional[str]:
     """The log that people mean: of the script, of rank 0; else of the build."""
-    for part in ("70_driver_log_0", "70_driver_log", "std_log", "20_image_build"):
+    for part in ("70_driver_log_0", "70_driver_log", "std_log", "hyperdrive", "20_image_build"):
         for name in names:
             if part in name:
                 return name

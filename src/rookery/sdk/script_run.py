@@ -12,12 +12,12 @@ from rookery.sdk.run_types import RUN_TYPES
 from rookery.sdk.snapshots import snapshot_folder, warn
 from rookery.spec.names import check_run_id, new_run_id
 from rookery.spec.plain import to_plain
-from rookery.spec.run import RunKind
+from rookery.spec.run import RunKind, RunSpec
 
 if TYPE_CHECKING:
     from rookery.sdk.experiment import Experiment
 
-__all__ = ["ScriptRun", "submit_config"]
+__all__ = ["ScriptRun", "Submission", "make_submission", "submit_config"]
 
 # What samples pass along with every kind of configuration; it means nothing for a script.
 _OTHERS_OPTIONS = (
@@ -49,7 +49,44 @@ class ScriptRun(Run):
         self._run_config_object = _run_config
 
 
-def submit_config(
+def submit_config(experiment: Experiment, config: Any, tags: Optional[dict[str, Any]] = None, **kwargs: Any) -> Any:
+    """Check, take the snapshot, create the run. Prints nothing but warnings, on stderr."""
+    if type(config).__module__ == "rookery.sdk.hyperdrive_config":  # not imported where it is not used
+        from rookery.sdk.hyperdrive_run import submit_tuning
+
+        return submit_tuning(experiment, config, tags, **kwargs)
+    if type(config).__module__.startswith(("rookery.sdk.pipeline", "rookery.sdk.published")):
+        from rookery.sdk.pipeline import submit_any
+
+        return submit_any(experiment, config, tags, **kwargs)
+    made = make_submission(experiment, config, tags, **kwargs)
+    data = made.send(made.spec)
+    run_config = made.config.run_config
+    return ScriptRun(experiment, data["id"], directory=made.folder, _run_config=run_config, _data=data)
+
+
+@dataclasses.dataclass(frozen=True)
+class Submission:
+    """A run that is ready to be created: its source is at the keeper."""
+
+    client: Any
+    config: Any
+    folder: str
+    spec: RunSpec
+
+    def send(self, spec: RunSpec) -> dict[str, Any]:
+        """Create it, as it is or with changes; the keeper's JSON of it."""
+        from rookery.sdk.submission import submitted_secrets
+
+        body = to_plain(spec)
+        secret_values = submitted_secrets(self.config)
+        if secret_values:
+            body["secret_values"] = secret_values
+        data: dict[str, Any] = self.client.request("POST", "/runs", body=body)
+        return data
+
+
+def make_submission(
     experiment: Experiment,
     config: Any,
     tags: Optional[dict[str, Any]] = None,
@@ -59,11 +96,11 @@ def submit_config(
     display_name: Optional[str] = None,
     properties: Optional[dict[str, Any]] = None,
     **kwargs: Any,
-) -> ScriptRun:
-    """Check, take the snapshot, create the run. Prints nothing but warnings, on stderr."""
+) -> Submission:
+    """Everything that comes before a run is created: checks, the snapshot, the RunSpec."""
     from rookery.sdk.estimators import MMLBaseEstimator
     from rookery.sdk.script_run_config import ScriptRunConfig
-    from rookery.sdk.submission import build_run_spec, check_submission, submitted_secrets
+    from rookery.sdk.submission import build_run_spec, check_submission
     from rookery.sdk.submission_data import plan_data
     from rookery.submit import git_properties_in_background
 
@@ -71,8 +108,8 @@ def submit_config(
         config = config.to_script_run_config()
     if not isinstance(config, ScriptRunConfig):
         raise UserError(
-            f"{type(config).__name__} cannot be submitted. Give a ScriptRunConfig(source_directory, script), or one of "
-            "the deprecated estimators."
+            f"{type(config).__name__} cannot be submitted. Give a ScriptRunConfig(source_directory, script), a "
+            "HyperDriveConfig, or one of the deprecated estimators."
         )
     for name in kwargs:
         if name not in _OTHERS_OPTIONS:
@@ -100,9 +137,4 @@ def submit_config(
         )
     if display_name:
         spec = dataclasses.replace(spec, display_name=display_name)
-    body = to_plain(spec)
-    secret_values = submitted_secrets(config)
-    if secret_values:
-        body["secret_values"] = secret_values
-    data = client.request("POST", "/runs", body=body)
-    return ScriptRun(experiment, data["id"], directory=folder, _run_config=config.run_config, _data=data)
+    return Submission(client, config, folder, spec)

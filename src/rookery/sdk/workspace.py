@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Workspace"]
 
+# Keys of `get_details` that name resources which a workspace of one's own does not have.
+_OF_A_CLOUD = (
+    "storageAccount", "keyVault", "applicationInsights", "containerRegistry", "identityPrincipalId", "identityTenantId",
+    "identityType", "sdkTelemetryAppInsightsKey", "notebookInfo", "imageBuildCompute",
+)  # fmt: skip
+
 
 class _DefaultCluster:
     """v1's configuration of a default cluster, made when it is looked at: compute is not imported before."""
@@ -203,10 +209,11 @@ class Workspace:
         return self._connected
 
     def get_details(self) -> dict[str, Any]:
-        """Identity, tags and how much disk it takes."""
+        """Identity, tags and how much disk it takes. v1's keys for resources of a cloud are there and None."""
         told = self.client.request("GET", "/workspace")
         return {
             "id": told.get("id"),
+            "workspaceid": told.get("id"),
             "name": self.name,
             "friendlyName": told.get("friendly_name") or self.name,
             "description": told.get("description") or "",
@@ -218,6 +225,11 @@ class Workspace:
             "resourceGroup": self.resource_group,
             "creationTime": told.get("created_utc"),
             "discoveryUrl": self.discovery_url,
+            "provisioningState": "Succeeded",
+            "createdBy": told.get("created_by"),
+            **dict.fromkeys(_OF_A_CLOUD),
+            "hbiWorkspace": False,
+            "v1LegacyMode": True,
             "path": self.root,
             "url": self._base_url,
             "diskBytes": told.get("disk_bytes"),
@@ -298,8 +310,13 @@ class Workspace:
 
         return NamedCollection("datastore", names, lambda data: make_datastore(self, data))
 
+    @property
+    def webservices(self) -> NamedCollection:
+        from rookery.sdk.webservice import list_services, service_from
+
+        return NamedCollection("webservice", lambda: list_services(self), lambda data: service_from(self, data))
+
     # Nothing of these kinds can be in a workspace of this version, so there is nothing by any name.
-    webservices = property(lambda self: NamedCollection("webservice", dict))
     images = property(lambda self: NamedCollection("image", dict))
     linked_services = property(lambda self: NamedCollection("linked service", dict))
     private_endpoints = property(lambda self: NamedCollection("private endpoint", dict))

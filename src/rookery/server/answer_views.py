@@ -196,6 +196,7 @@ class MetricInBrief(Answer):
     last: Any
     last_step: Optional[int]
     last_time: Optional[float]
+    by_rank: bool  # several ranks logged it
 
 
 class LogInBrief(Answer):

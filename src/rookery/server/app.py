@@ -55,8 +55,16 @@ ROUTERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("run_views", ("runs",)),
     ("log_views", ("runs",)),
     ("outputs", ("runs", "models", "snapshots")),
+    ("manifest_views", ("data",)),
     ("reproduce", ("runs",)),
+    ("tune", ("runs",)),
     ("model_views", ("models", "model-names", "environments")),
+    ("modules", ("modules",)),
+    ("endpoints", ("endpoints", "model-profiles", "model-packages")),
+    ("service", ("service",)),
+    ("drafts", ("pipelines",)),
+    ("pipelines", ("pipelines",)),
+    ("published", ("pipelines",)),
 )
 
 

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Optional
 
 from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from rookery.errors import AuthenticationError
@@ -37,6 +38,7 @@ __all__ = [
     "check_parent",
     "find_refusal",
     "is_still_let_in",
+    "owners_session",
 ]
 
 PRINCIPAL = "rookery.principal"  # in a request's scope, once it is known: who asks
@@ -55,6 +57,7 @@ class Principal:
     name: Optional[str] = None
     role: Optional[str] = None
     pass_id: Optional[str] = None  # of the user's token or session
+    session: Optional[str] = None  # of the owner's browser: what its cookie holds
 
     @property
     def is_owner(self) -> bool:
@@ -122,10 +125,11 @@ def authenticate(services: Services, request: Request) -> Principal:
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     if not scheme:
         session = None if for_agents else session_of(request)
-        if not for_agents and is_owners_session(services, request):
+        owners = None if for_agents else owners_session(services, request)
+        if owners is not None:
             if request.method not in SAFE:
                 check_same_origin(request)
-            return Principal("owner")
+            return Principal("owner", session=owners)
         if session is not None:
             return _by_cookie(services, request, session)
         if is_unix_socket(request.scope) and not for_agents:
@@ -159,15 +163,16 @@ def authenticate(services: Services, request: Request) -> Principal:
     return Principal(claims["kind"], claims["run"] or None)
 
 
-def is_owners_session(services: Services, request: Request) -> bool:
-    """Whether the cookie came along that `rookery studio` has got for the owner's browser, and is still good."""
+def owners_session(services: Services, request: HTTPConnection) -> Optional[str]:
+    """What the cookie holds that `rookery studio` has got for the owner's browser, where it came along and is still good."""
     given = request.cookies.get(owner_cookie(services.identity["id"]))
     if not given:
-        return False
+        return None
     try:
-        return bool(services.record.tokens.read(given)["kind"] == "session")
+        is_good = services.record.tokens.read(given)["kind"] == "session"
     except AuthenticationError:
-        return False
+        return None
+    return given if is_good and not services.record.ended_sessions.is_ended(given) else None
 
 
 def _by_cookie(services: Services, request: Request, session: str) -> Principal:
@@ -207,7 +212,9 @@ def find_refusal(services: Services, scope: Scope) -> Optional[AuthenticationErr
 
 
 def is_still_let_in(services: Services, principal: Principal) -> bool:
-    """Whether a user's token or session, known when a long answer began, has not ended meanwhile."""
+    """Whether the token or session that a long answer began with has not ended meanwhile."""
+    if principal.session is not None:
+        return not services.record.ended_sessions.is_ended(principal.session)
     if principal.pass_id is None:
         return True
     try:

@@ -119,7 +119,18 @@ def _is_loopback(host: str) -> bool:
 def _engine_controller(record: Record, paths: WorkspacePaths) -> Any:
     from rookery.engine import Controller
 
-    return Controller(record, paths)
+    controller = Controller(record, paths)
+    _add_drivers(controller, record)
+    return controller
+
+
+def _add_drivers(controller: Any, record: Record) -> None:
+    """Who drives runs that have no process of their own. Their rooms are light until the first such run."""
+    from rookery.pipeline.late import LatePipelineDriver
+    from rookery.tune import TuneDriver
+
+    controller.add_driver(TuneDriver(record, controller))
+    controller.add_driver(LatePipelineDriver(record, controller))
 
 
 def _serve(
@@ -141,11 +152,15 @@ def _serve(
         server.use(app)
         app.state.services.builds.start()
         app.state.services.webhooks.start()
+        app.state.services.serving.host = options.host
+        app.state.services.serving.tls = (options.tls_cert, options.tls_key)
+        app.state.services.serving.start()
         try:
             asyncio.run(server.serve(sockets=[unix] if tls else [unix, tcp]))
         finally:
             app.state.services.builds.stop()
             app.state.services.webhooks.stop()
+            app.state.services.serving.stop()
 
 
 @contextlib.contextmanager
@@ -229,6 +244,8 @@ class _Server(uvicorn.Server):
             if self._services.activity.idle_s() >= idle_s:
                 counts = await asyncio.to_thread(self._services.controller.counts)
                 is_quiet = counts["live_runs"] == 0 and self._services.builds.count() == 0
+                # Fronts serve without us, but nobody else would start one again that dies.
+                is_quiet = is_quiet and not await asyncio.to_thread(self._services.record.endpoints.count)
                 # A tracking client cannot start a keeper: as long as one is expected, it must find this one.
                 stale_s = get_setting("external_stale_s", self._paths.root)
                 is_quiet = is_quiet and not await asyncio.to_thread(

@@ -7,7 +7,8 @@ from typing import Any
 from fastapi import Request
 
 from rookery.errors import AuthenticationError
-from rookery.server.cookies import session_of
+from rookery.server.auth import owners_session
+from rookery.server.cookies import check_same_origin, session_of
 from rookery.server.services import Services
 
 __all__ = ["log_in", "log_out"]
@@ -34,7 +35,16 @@ def log_in(services: Services, request: Request, name: str, password: str) -> di
 
 
 def log_out(services: Services, request: Request) -> None:
-    session = session_of(request)
+    """Ends the sessions whose cookies come along, the owner's and a user's: whoever has kept a copy of one has nothing.
+
+    Raises:
+        ForbiddenError: a page of another site makes the browser do this.
+    """
+    owners, session = owners_session(services, request), session_of(request)
+    if owners is not None or session is not None:
+        check_same_origin(request)
+    if owners is not None:
+        services.record.ended_sessions.end(owners, services.record.tokens.read(owners)["exp"])
     if session is None:
         return
     try:

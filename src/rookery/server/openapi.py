@@ -18,6 +18,8 @@ from rookery.server import answer_models_data as d
 from rookery.server import body_models as b
 from rookery.server import schemas_past as p
 from rookery.server.answer_models import listing
+from rookery.server.openapi_pipeline import PIPELINES
+from rookery.server.openapi_serve import SERVE
 from rookery.server.openapi_views import VIEWS
 from rookery.server.rules import RULES
 from rookery.spec.protocol import PREFIX
@@ -113,6 +115,7 @@ OPERATIONS: dict[tuple[str, str], tuple[str, _Answer, _Taken]] = {
     ("GET", "/data/manifests/{manifest_id}"): ("get_manifest", d.Manifest, None),
     ("GET", "/data/manifests/{manifest_id}/files/{index}"): ("get_manifest_file", BYTES, None),
     ("GET", "/data/manifests/{manifest_id}/bytes"): ("get_manifest_bytes", BYTES, None),
+    ("GET", "/data/manifests/{manifest_id}/folder"): ("list_manifest_folder", d.DataFolder, None),
     ("GET", "/keyvault"): ("list_secrets", d.SecretNames, None),
     ("PUT", "/keyvault/{name}"): ("set_secret", a.Empty, d.SecretValue),
     ("GET", "/keyvault/{name}"): ("get_secret", d.SecretValue, None),
@@ -178,6 +181,8 @@ OPERATIONS: dict[tuple[str, str], tuple[str, _Answer, _Taken]] = {
     ("PUT", _AGENT + "checkpoints/{name}"): ("put_checkpoint", a.Size, BYTES),
     ("DELETE", _AGENT + "checkpoints/{name}"): ("delete_checkpoint", a.Empty, None),
     **VIEWS,
+    **PIPELINES,
+    **SERVE,
 }
 
 

@@ -8,7 +8,7 @@ from typing import Any, Optional
 
 from rookery.errors import RookeryError
 from rookery.server.services import Services
-from rookery.spec.names import new_run_id
+from rookery.spec.names import new_guid, new_run_id
 from rookery.spec.plain import from_plain
 from rookery.spec.run import RunKind, RunSpec, check_run_spec
 
@@ -35,7 +35,7 @@ def look_again(
 ) -> Reproduction:
     """What running it again now would come to; nothing is started."""
     found = Reproduction()
-    if run["kind"] != RunKind.SCRIPT:
+    if run["kind"] not in (RunKind.SCRIPT, RunKind.TUNE):
         found.why_not.append(
             f"The run is of kind {run['kind']}: its process was started by somebody else, so it cannot be started again here."
         )
@@ -50,7 +50,7 @@ def look_again(
         return found
     again = replace(
         spec,
-        run_id=new_run_id(spec.experiment),
+        run_id=f"HD_{new_guid()}" if spec.kind == RunKind.TUNE else new_run_id(spec.experiment),
         parent_id=None,
         compute=compute or spec.compute,
         target="" if compute else spec.target,

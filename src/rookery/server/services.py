@@ -21,6 +21,7 @@ from rookery.spec.paths import WorkspacePaths
 if TYPE_CHECKING:
     from rookery.server.agents import AgentsListener
     from rookery.server.entry import EntryCodes
+    from rookery.server.serving import Serving
     from rookery.server.spool import Spool
     from rookery.server.webhook_sender import WebhookSender
 
@@ -66,10 +67,12 @@ class Services:
     agents: AgentsListener = field(init=False)
     spool: Spool = field(init=False)
     webhooks: WebhookSender = field(init=False)
+    serving: Serving = field(init=False)
 
     def __post_init__(self) -> None:
         from rookery.server.agents import AgentsListener
         from rookery.server.entry import EntryCodes
+        from rookery.server.serving import Serving
         from rookery.server.spool import Spool
         from rookery.server.webhook_sender import WebhookSender
 
@@ -79,6 +82,7 @@ class Services:
         self.agents = AgentsListener(self)
         self.spool = Spool(self)
         self.webhooks = WebhookSender(self.record, self.identity)
+        self.serving = Serving(self)
 
     def own_url(self) -> Optional[str]:
         """Where a browser on this machine finds the studio; None before anything listens."""

@@ -1,5 +1,4 @@
-"""Offers `rookery`, `rookery_vision`, `azureml` and `horovod` to a process of a run, only where the name is not found
-elsewhere.
+"""Offers our packages and shims (NAMES) to a process of a run, only where the name is not found elsewhere.
 
 Stands alone (the payload's `first` folder holds a copy). Where part of Microsoft's family is installed it is
 wholly theirs (`azureml.core` is there) or wholly ours (only other parts are), never a merged namespace;
@@ -14,7 +13,7 @@ from _frozen_importlib_external import PathFinder
 
 __all__ = ["OfferFinder", "OursFirstFinder", "choose_azureml", "install"]
 
-NAMES = ("rookery", "rookery_vision", "azureml", "horovod")
+NAMES = ("rookery", "rookery_vision", "rookery_tabular", "azureml", "horovod", "inference_schema")
 SAID = "ROOKERY_AZUREML_SAID"
 
 

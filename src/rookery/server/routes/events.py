@@ -18,7 +18,21 @@ __all__ = ["router"]
 
 router = APIRouter(tags=["events"])
 
-KINDS = ("status", "log", "metric", "run", "warning", "artifact", "compute", "environment", "model")
+KINDS = (
+    "status",
+    "log",
+    "metric",
+    "run",
+    "warning",
+    "artifact",
+    "compute",
+    "environment",
+    "model",
+    "dataset",
+    "draft",
+    "endpoint",
+    "trial",
+)
 LastEventId = Annotated[Optional[str], Header(alias="Last-Event-ID")]
 
 

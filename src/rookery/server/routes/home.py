@@ -34,6 +34,7 @@ WAITING = tuple(
 )  # fmt: skip
 # Branches of another run's process are that run's own business: only what has a process of its own is shown.
 OWN_PROCESS = (RunKind.SCRIPT, RunKind.INTERACTIVE, RunKind.EXTERNAL)
+SHOWN = (*OWN_PROCESS, *RunKind.DRIVEN)  # and what makes such runs
 NOTHING = Columns((), (), ())
 MAX_QUEUE = 500
 LOOKED_AT = 200
@@ -74,7 +75,7 @@ def get_queue(name: str, services: Served) -> JsonAnswer:
 def _asked(statuses: tuple[str, ...], compute: str = "", sort: tuple[Order, ...] = ()) -> RunQuery:
     return RunQuery(
         statuses=statuses,
-        kinds=OWN_PROCESS,
+        kinds=OWN_PROCESS if compute else SHOWN,
         include_children=True,
         archived="all",
         computes=(compute,) if compute else (),
@@ -85,7 +86,7 @@ def _asked(statuses: tuple[str, ...], compute: str = "", sort: tuple[Order, ...]
 def _latest(services: Services, statuses: tuple[str, ...], limit: int) -> list[dict[str, Any]]:
     """The last to end among the newest: when a run ended is in no index, when it was made is."""
     page, _ = services.record.table.page(
-        RunQuery(statuses=statuses, kinds=OWN_PROCESS, include_children=True), NOTHING, LOOKED_AT
+        RunQuery(statuses=statuses, kinds=SHOWN, include_children=True), NOTHING, LOOKED_AT
     )
     return _plain(sorted(page, key=lambda run: run["ended_utc"] or "", reverse=True)[:limit])
 

@@ -63,7 +63,10 @@ def preview_artifact(run_id: str, name: str, services: Served, rows: Rows = 100)
 def get_picture(run_id: str, name: str, services: Served) -> Response:
     """A picture, shown where it is asked for; nothing else is."""
     services.record.runs.check_exists(run_id)
-    found = services.record.artifacts.get(run_id, name)
+    return _picture(services, name, services.record.artifacts.get(run_id, name))
+
+
+def _picture(services: Services, name: str, found: dict[str, Any]) -> Response:
     content = services.record.content
     with content.open(found["sha256"]) as file:
         kind = picture_type(file.read(64))
@@ -91,12 +94,25 @@ def list_snapshot(snapshot_id: str, services: Served, path: str = "", limit: Lim
 
 @router.get("/snapshots/{snapshot_id}/preview/{path:path}")
 def preview_snapshot_file(snapshot_id: str, path: str, services: Served, rows: Rows = 100) -> JsonAnswer:
-    found = next((one for one in _entries(services, snapshot_id) if one["name"] == path), None)
-    if found is None:
-        raise ArtifactNotFoundError(f"The snapshot has no file '{path:.200}'.")
+    found = _entry(services, snapshot_id, path)
     if found["link"] is not None:
         return strict_answer({"name": path, "size": 0, "kind": "none", "why": f"It is a link to {found['link']:.200}"})
     return strict_answer(_preview(services, path, found, rows))
+
+
+@router.get("/snapshots/{snapshot_id}/picture/{path:path}")
+def get_snapshot_picture(snapshot_id: str, path: str, services: Served) -> Response:
+    """A picture of the source folder, as that of a run."""
+    found = _entry(services, snapshot_id, path)
+    if found["link"] is not None:
+        raise UserError(f"'{path:.200}' is a link to {found['link']:.200}. Ask for what it leads to.")
+    return _picture(services, path, found)
+
+
+@router.get("/models/{name}/{version}/picture/{path:path}")
+def get_model_picture(name: str, version: int, path: str, services: Served) -> Response:
+    """A picture among a model's files, as that of a run."""
+    return _picture(services, path, services.record.models.file(name, version, path))
 
 
 @router.get("/models/{name}/{version}/preview/{path:path}")
@@ -107,6 +123,13 @@ def preview_model_file(name: str, version: int, path: str, services: Served, row
 
 def _preview(services: Services, name: str, found: dict[str, Any], rows: int) -> dict[str, Any]:
     return preview_file(name, found["size"], lambda: services.record.content.open(found["sha256"]), rows)
+
+
+def _entry(services: Services, snapshot_id: str, path: str) -> dict[str, Any]:
+    found = next((one for one in _entries(services, snapshot_id) if one["name"] == path), None)
+    if found is None:
+        raise ArtifactNotFoundError(f"The snapshot has no file '{path:.200}'.")
+    return found
 
 
 def _entries(services: Services, snapshot_id: str) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 
 from fastapi import APIRouter, Request
@@ -10,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 
 from rookery.errors import AuthenticationError, RookeryError, TooManyTriesError
 from rookery.server.answers import answer
-from rookery.server.cookies import check_same_origin, clear_cookie, owner_cookie, session_of, set_cookie
+from rookery.server.cookies import check_same_origin, clear_cookie, owner_cookie, set_cookie
 from rookery.server.services import Served
 from rookery.server.studio import asset_answer, safe_path, studio_page
 from rookery.settings import get_setting
@@ -76,7 +77,7 @@ def enter(request: Request, services: Served, code: str = "", to: str = "/") -> 
         set_cookie(response, request, token, seconds, services.prefix)
         return response
     seconds = get_setting("studio_session_hours", services.paths.root) * 3600
-    token = services.record.tokens.make("", "session", time.time() + seconds)
+    token = services.record.tokens.make("", "session", time.time() + seconds, pass_id=secrets.token_hex(8))
     set_cookie(response, request, token, seconds, services.prefix, owner_cookie(services.identity["id"]))
     return response
 
@@ -103,8 +104,6 @@ async def take_login(request: Request, services: Served) -> Response:
 def take_logout(request: Request, services: Served) -> Response:
     from rookery.server.login import log_out
 
-    if session_of(request) is not None:
-        check_same_origin(request)
     log_out(services, request)
     response = RedirectResponse(f"{services.prefix}/login", 303)
     clear_cookie(response, request, services.prefix)

@@ -119,15 +119,17 @@ def get_items(
 
 
 @router.get("/runs/{run_id}/metrics.csv")
-def download_metrics(run_id: str, services: Served, name: Optional[str] = None) -> Response:
-    """Every value of every series: name, step, time (unix seconds), value."""
+def download_metrics(
+    run_id: str, services: Served, name: Optional[str] = None, by: Optional[Literal["rank"]] = None
+) -> Response:
+    """Every value of every series: name, step, time (unix seconds), value; by rank also the rank that logged it."""
     services.record.runs.check_exists(run_id)
     wanted = (
         None if name is None else clean_text(name)
     )  # before the answer begins: then it is too late to refuse anything
     safe = "".join(c if c.isalnum() or c in "-_." else "_" for c in run_id if c.isascii())[:120]
     headers = {"Content-Disposition": f'attachment; filename="{safe}-metrics.csv"', "X-Content-Type-Options": "nosniff"}
-    return stream_answer(_csv(services, run_id, wanted), "text/csv; charset=utf-8", headers)
+    return stream_answer(_csv(services, run_id, wanted, by == "rank"), "text/csv; charset=utf-8", headers)
 
 
 def git_of(run: dict[str, Any]) -> dict[str, Any]:
@@ -150,12 +152,13 @@ def _environment(services: Services, run: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _csv(services: Services, run_id: str, name: Optional[str]) -> Iterator[bytes]:
+def _csv(services: Services, run_id: str, name: Optional[str], by_rank: bool) -> Iterator[bytes]:
     buffer = io.StringIO()
     writer = csv.writer(buffer)
-    writer.writerow(("name", "step", "time", "value"))
-    for number, (metric, step, moment, value) in enumerate(services.record.series.lines(run_id, name), 1):
-        writer.writerow((_harmless(metric), "" if step is None else step, repr(moment), _harmless(value)))
+    writer.writerow(("name", "step", "time", "value", "rank")[: 5 if by_rank else 4])
+    for number, (metric, step, moment, value, rank) in enumerate(services.record.series.lines(run_id, name), 1):
+        row = (_harmless(metric), "" if step is None else step, repr(moment), _harmless(value))
+        writer.writerow((*row, "" if rank is None else rank) if by_rank else row)
         if number % CSV_ROWS == 0:
             yield buffer.getvalue().encode("utf-8", "replace")
             buffer.seek(0)
