@@ -26,8 +26,10 @@ ALL = (
     "listing",
     "mlflow_server",
     "studio",
+    "designer",
     "scale",
     "tune",
+    "pipeline",
     "serve",
     "vision",
 )

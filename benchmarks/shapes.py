@@ -1,4 +1,4 @@
-"""Pictures of many categories, drawn: shapes in textures, of any colour, size, turn and place, on noise; two sets without a shape in common."""
+"""Pictures of many categories, drawn: shapes in textures, of any colour, in sizes, turns and places, on noise; two sets without a shape in common."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from PIL import Image, ImageDraw
 
 __all__ = ["CATEGORIES", "OTHERS", "draw", "write_folders"]
 
+TURN, PLACE = (
+    0.3,
+    0.1,
+)  # how far from upright and from the middle: as much as a small network can learn from a few hundred pictures
 TEXTURES = ("plain", "stripes", "checks", "dots")
 CORNERS = {"triangle": 3, "square": 4, "hexagon": 6, "pentagon": 5, "octagon": 8}
 POINTS = {"star": 5, "spark": 4, "wheel": 9}
@@ -42,8 +46,8 @@ def draw(category: str, edge: int, chance: numpy.random.Generator) -> Any:
 
 def _mask(shape: str, edge: int, chance: numpy.random.Generator) -> Any:
     size = edge * chance.uniform(0.28, 0.45)
-    x, y = chance.uniform(size, edge - size, 2)
-    turn = chance.uniform(0, 2 * math.pi)
+    x, y = edge / 2 + chance.uniform(-PLACE, PLACE, 2) * edge
+    turn = chance.uniform(-TURN, TURN)
     picture = Image.new("1", (edge, edge))
     pen = ImageDraw.Draw(picture)
     if shape in ("ring", "disc"):
@@ -71,7 +75,7 @@ def _beams(picture: Any, pen: Any, x: float, y: float, size: float, turns: list[
 def _pattern(texture: str, edge: int, chance: numpy.random.Generator) -> Any:
     """True where the first ink is."""
     rows, columns = numpy.mgrid[0:edge, 0:edge].astype(float)
-    turn, period = chance.uniform(0, math.pi), edge * chance.uniform(0.11, 0.15)
+    turn, period = math.pi / 6 + chance.uniform(-TURN, TURN), edge * chance.uniform(0.11, 0.15)
     u = (columns * math.cos(turn) + rows * math.sin(turn)) / period
     v = (rows * math.cos(turn) - columns * math.sin(turn)) / period
     if texture == "plain":

@@ -26,7 +26,6 @@ new MutationObserver((_, observer) => {
 
 RUNS = 100_000
 ROWS_GOAL_S = 1.0
-FRAME_GOAL_MS = 50.0
 # When the first rows of the table are drawn.
 WATCH_ROWS = """
 new MutationObserver((_, observer) => {
@@ -69,7 +68,7 @@ def measure(ws: Any) -> list[Result]:
         Result("studio: first load over the wire", kilobytes, "kB", SIZE_GOAL_KB),
         Result("studio: first page interactive, empty cache", seconds, "s", TIME_GOAL_S),
         Result(f"studio: rows of {RUNS:,} runs seen", rows_s, "s", ROWS_GOAL_S),
-        Result(f"studio: {RUNS:,} runs scrolled, a frame, p95", frame_ms, "ms", FRAME_GOAL_MS),
+        Result(f"studio: {RUNS:,} runs scrolled, a frame, p95", frame_ms, "ms", None),
     ]
 
 

@@ -39,7 +39,7 @@ PUBLISHED_CLASSES = 1000
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    for name, default in (("train", 25), ("test", 20), ("edge", 40), ("epochs", 10), ("seeds", 2), ("before", 8)):
+    for name, default in (("train", 25), ("test", 20), ("edge", 32), ("epochs", 10), ("seeds", 2), ("before", 6)):
         parser.add_argument("--" + name, type=int, default=default)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

@@ -42,7 +42,16 @@ def main(max_total_runs=8, num_epochs=4, max_concurrent_runs=2, ws=None, data_di
     src = ScriptRunConfig(
         source_directory=BIRDS,
         script="pytorch_train.py",
-        arguments=["--num_epochs", num_epochs, "--output_dir", "./outputs", "--data_dir", data_dir],
+        arguments=[
+            "--num_epochs",
+            num_epochs,
+            "--picture_size",
+            32,
+            "--output_dir",
+            "./outputs",
+            "--data_dir",
+            data_dir,
+        ],
         compute_target="local",
         environment=environment,
     )

@@ -122,6 +122,7 @@ class FakeKeeper:
         self.nodes = []
         self.checks = []
         self.asked = []
+        self.endpoints = []
 
     def add(self, run, log=b"", artifacts=None):
         self.runs.insert(0, run)
@@ -159,6 +160,7 @@ class FakeKeeper:
         run, name = r"/runs/([^/]+)", "([^/]+)"
         return [
             ("GET /runs", self._list_runs),
+            ("GET /endpoints", lambda **_: {"endpoints": self.endpoints}),
             ("GET " + run, lambda i, **_: self._run(i)),
             ("POST " + run + "/cancel", self._cancel),
             ("GET " + run + "/metrics", lambda i, **_: {"metrics": self.metrics.get(i, [])}),

@@ -52,6 +52,12 @@ class TestTab:
         assert tab("ps", "--status", "que") == []  # Typer compares exactly
         assert tab("ps", "--status", "Que") == ["Queued"]
 
+    def test_endpoints(self, tab, keeper):
+        keeper.endpoints.append({"name": "birds", "state": "Healthy"})
+        for words in (["predict"], ["endpoints", "show"], ["endpoints", "delete"]):
+            assert tab(*words, "b") == ["birds"]
+        assert tab("pred") == ["predict"]
+
     def test_stop_offers_what_lives(self, tab, keeper):
         keeper.add(make_run("birds_1_aaaa"))
         keeper.add(make_run("birds_2_bbbb", "Running"))

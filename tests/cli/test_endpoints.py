@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
+from PIL import Image
 
 from tests.cli.program import Program
+from tests.serve.onnx_bytes import red_or_blue
 
 SCORE = """
 import json
@@ -84,3 +87,52 @@ class TestEndpoints:
         assert "WebserviceNotFound" in program.fails("predict", "birds", "rook.png")[0]
         assert "cannot be read" in program.fails("predict", "birds", "none.png")[0]
         assert "Give --yes" in program.fails("endpoints", "delete", "birds", code=2)[0]
+
+
+class TestWithoutCode:
+    def test_a_picture_gives_its_label(self, program):
+        """An image model as Export to ONNX writes one, small enough to be written here: it tells red from blue."""
+        folder = program.folder / "colours"
+        folder.mkdir()
+        (folder / "model.onnx").write_bytes(red_or_blue())
+        (folder / "index_to_label.csv").write_text("index,label\n0,red\n1,blue\n")
+        (folder / "preprocessing.json").write_text(
+            json.dumps(
+                {
+                    "input": "images",
+                    "output": "scores",
+                    "height": 8,
+                    "width": 8,
+                    "resize_shorter_edge": 8,
+                    "center_crop": 8,
+                    "mean": [0, 0, 0],
+                    "std": [1, 1, 1],
+                    "scores_to_probabilities": "softmax",
+                }
+            )
+        )
+        for colour in ("red", "blue"):
+            Image.new("RGB", (40, 30), colour).save(program.folder / f"{colour}.png")
+        program("models", "register", "colours", "--path", "colours", "--framework", "Onnx")
+        program("deploy", "colours", "--detach")
+        wait_for(program, "colours")
+        said = program("predict", "colours", "red.png", "blue.png").stdout.splitlines()
+        assert [line.split()[:2] for line in said] == [["red.png", "red"], ["blue.png", "blue"]]
+        assert all(float(line.split()[2]) > 0.99 for line in said)
+        told = program.json("predict", "colours", "red.png")
+        assert told["label"] == "red"
+        assert set(told["probabilities"]) == {"red", "blue"}
+        assert "refused" in program.fails("predict", "colours", "--data", "rubbish")[0]
+        program("endpoints", "delete", "colours", "-y")
+
+
+def wait_for(program, name):
+    """Until it answers; its environment may have to be built first."""
+    deadline = time.monotonic() + 400
+    while True:
+        shown = program.json("endpoints", "show", name)
+        if shown["state"] == "Healthy":
+            return
+        assert shown["operation"]["state"] == "Running", shown["operation"]
+        assert time.monotonic() < deadline, shown["operation"]
+        time.sleep(0.5)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import signal
+import tempfile
 import textwrap
 import time
 import uuid
@@ -13,7 +15,15 @@ import uuid
 import pytest
 
 from rookery.errors import RunFailedError
-from rookery.sdk import Environment, Experiment, ScriptRunConfig, Workspace
+from rookery.sdk import (
+    Dataset,
+    Datastore,
+    Environment,
+    Experiment,
+    OutputFileDatasetConfig,
+    ScriptRunConfig,
+    Workspace,
+)
 from rookery.sdk.environment_sections import DockerBuildContext
 from rookery.spec.container import container_name
 from rookery.spec.paths import WorkspacePaths
@@ -230,6 +240,47 @@ class TestStopping:
         os.kill(agent_pid(ws, run), signal.SIGKILL)
         until(lambda: podman.names() == [], "its container is still there")
         assert run.wait_for_completion(raise_on_error=False)["status"] == "Failed"
+
+
+class TestData:
+    SCRIPT = """
+        import os, sys
+        given, placed, one, out = sys.argv[1:]
+        for name in (given, placed):
+            print("GIVEN", sorted(os.listdir(name)), open(os.path.join(name, "a b.txt")).read())
+        print("ONE", open(one).read())
+        with open(os.path.join(out, "made.txt"), "w") as f:
+            f.write("made inside")
+    """
+
+    def test_inputs_that_lie_on_another_disk(self, ws, tmp_path):
+        """They cannot be linked hard: the tree holds symbolic links, and the container has to see where they lead."""
+        other = tempfile.mkdtemp(prefix="rookery-data-", dir="/dev/shm")
+        elsewhere = str(tmp_path / "placed" / "there")  # not below the run's own folder
+        try:
+            assert os.stat(other).st_dev != os.stat(ws.root).st_dev
+            for name in ("a b.txt", "c.txt"):
+                with open(os.path.join(other, name), "w") as f:
+                    f.write("content of " + name)
+            store = Datastore.register_folder(ws, "other", other)
+            data = Dataset.File.from_files((store, "")).register(ws, "other")
+            single = Dataset.File.from_files((store, "c.txt"))
+            output = OutputFileDatasetConfig("out").register_on_complete("made")
+            arguments = [
+                data.as_named_input("given").as_mount(),
+                data.as_named_input("placed").as_mount(elsewhere),
+                single.as_named_input("one").as_mount(),
+                output,
+            ]
+            run = submit(ws, tmp_path, self.SCRIPT, arguments=arguments)
+            assert run.wait_for_completion(raise_on_error=False)["status"] == "Completed", read_log(run)
+            log = read_log(run)
+            assert log.count("GIVEN ['a b.txt', 'c.txt'] content of a b.txt") == 2
+            assert "ONE content of c.txt" in log
+            made = Dataset.get_by_name(ws, "made").download(str(tmp_path / "down"))
+            assert [os.path.basename(path) for path in made] == ["made.txt"]
+        finally:
+            shutil.rmtree(other)
 
 
 class TestImages:

@@ -35,6 +35,7 @@ def google():
 
 class CloudPlace(Place):
     large_bytes = 24 * 1024**2
+    num_many = 100
     kind = ""
     credentials: dict[str, str] = {}
 

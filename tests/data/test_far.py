@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import glob
+import json
 import os
+import signal
+import textwrap
 import time
 
 from rookery.sdk import Dataset, OutputFileDatasetConfig
@@ -92,3 +95,35 @@ def test_a_keeper_that_dies_while_data_is_fetched(farm):  # noqa: F811
     ]
     with open(path, "rb") as f:
         assert f.read() == told(files)
+
+
+def test_an_agent_that_is_killed_while_it_fetches(farm):  # noqa: F811
+    """The run is tried again on its own, goes on with what is there, and gets all of it."""
+    attach(farm, vm_priority="lowpriority")
+    files = {f"large {i}": os.urandom(8_000_000) for i in range(12)}
+    dataset = put(farm, files)
+    output = OutputFileDatasetConfig("out").register_on_complete("brought-back")
+    # Should the first attempt get as far as its script (a machine with little time for this test), it does not end either.
+    script = "import os, time\nif os.environ['ROOKERY_ATTEMPT'] == '1':\n    time.sleep(300)\n" + textwrap.dedent(USE)
+    run = farm.submit(
+        script.replace("{root!r}", "'/x'"), managed(), arguments=[dataset.as_named_input("data").as_mount(), output]
+    )
+    deadline = time.monotonic() + 120
+    while not blobs(farm):
+        assert time.monotonic() < deadline, show(run)
+        time.sleep(0.002)
+    with open(os.path.join(farm.root, "keeper", "engines", "farm", "agents.json")) as f:
+        os.kill(json.load(f)[f"{run.id}/1/0"][0], signal.SIGKILL)
+    kept = {path: os.stat(path).st_ino for path in blobs(farm)}
+    wait_for_end(run)
+    assert run.get_status() == "Completed", show(run)
+    attempts = run.get_details()["attempts"]
+    assert [attempt["result"] for attempt in attempts] == ["lost", "completed"]
+    (path,) = [
+        p for p in Dataset.get_by_name(farm.ws, "brought-back").download(str(farm.folder / "down")) if "rank" in p
+    ]
+    with open(path, "rb") as f:
+        assert f.read() == told(files)
+    machines = {path.split("/machines/")[1].split("/")[0] for path in blobs(farm)}
+    if len(machines) == 1:  # it was tried again on the same machine: what was whole there was not fetched again
+        assert kept.items() <= {path: os.stat(path).st_ino for path in blobs(farm)}.items()

@@ -38,7 +38,10 @@ def graphs(draw):
 def chain(*pairs):
     graph = new_graph()
     for node, before in pairs:
-        graph["nodes"][node] = {"kind": "script", "inputs": {f"i{n}": {"node": b, "port": "o"} for n, b in enumerate(before)}}
+        graph["nodes"][node] = {
+            "kind": "script",
+            "inputs": {f"i{n}": {"node": b, "port": "o"} for n, b in enumerate(before)},
+        }
     return graph
 
 
@@ -56,7 +59,8 @@ class TestOrder:
     def test_a_cycle_is_named_in_its_order(self):
         graph = chain(("a", "c"), ("b", "a"), ("c", "b"), ("d", "c"))
         loop = find_cycle(graph)
-        assert loop[0] == loop[-1] and set(loop) == {"a", "b", "c"}
+        assert loop[0] == loop[-1]
+        assert set(loop) == {"a", "b", "c"}
         assert loop[loop.index("a") + 1 :][:1] in (["b"], [])
         assert find_cycle(chain(("a", ""), ("b", "a"))) == []
 
@@ -70,10 +74,17 @@ class TestParameters:
             "b": {"type": "boolean", "default": False},
             "s": {"type": "string", "default": None},
         }
-        assert parameter_values(graph, {"n": "7", "x": "0.5", "b": "true", "s": 3}) == {"n": 7, "x": 0.5, "b": True, "s": "3"}
+        assert parameter_values(graph, {"n": "7", "x": "0.5", "b": "true", "s": 3}) == {
+            "n": 7,
+            "x": 0.5,
+            "b": True,
+            "s": "3",
+        }
         assert parameter_values(graph) == {"n": 1, "x": 1, "b": False, "s": None}
 
-    @pytest.mark.parametrize(("name", "value"), [("n", "1.5"), ("n", True), ("x", "much"), ("b", "maybe"), ("s", {"a": 1})])
+    @pytest.mark.parametrize(
+        ("name", "value"), [("n", "1.5"), ("n", True), ("x", "much"), ("b", "maybe"), ("s", {"a": 1})]
+    )
     def test_what_it_is_not_is_refused(self, name, value):
         graph = new_graph()
         kinds = {"n": "integer", "x": "number", "b": "boolean", "s": "string"}
@@ -92,7 +103,9 @@ class TestParameters:
 
 class TestTypes:
     def test_what_fits(self):
-        assert fits(["A"], ["A", "B"]) and fits(["AnyDirectory"], ["B"]) and fits(["A"], ["AnyDirectory"])
+        assert fits(["A"], ["A", "B"])
+        assert fits(["AnyDirectory"], ["B"])
+        assert fits(["A"], ["AnyDirectory"])
         assert not fits(["A"], ["B"])
 
 
@@ -114,7 +127,9 @@ class TestForms:
         assert "input_dataset: pictures.output_dataset" in text
         assert graph_from_yaml(text) == sample["graph"]
 
-    @pytest.mark.parametrize(("text", "words"), [("[1]", "no `nodes`"), ("nodes: {}\nversion: 9", "version 9"), ("a: [", "not valid YAML")])
+    @pytest.mark.parametrize(
+        ("text", "words"), [("[1]", "no `nodes`"), ("nodes: {}\nversion: 9", "version 9"), ("a: [", "not valid YAML")]
+    )
     def test_what_is_no_pipeline(self, text, words):
         with pytest.raises(UserError, match=words):
             graph_from_yaml(text)

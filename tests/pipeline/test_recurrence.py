@@ -49,7 +49,9 @@ class TestNext:
 
     def test_the_first_is_at_once_unless_it_says_when(self):
         assert first_time({"frequency": "Day", "interval": 1}, BEGAN) == BEGAN
-        assert first_time({"frequency": "Day", "interval": 1, "hours": [9], "minutes": [0]}, BEGAN) == after("2026-11-16T09:00:00")
+        assert first_time({"frequency": "Day", "interval": 1, "hours": [9], "minutes": [0]}, BEGAN) == after(
+            "2026-11-16T09:00:00"
+        )
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,9 @@ FILES = {
 
 
 def parts(spec=SPEC, parameters=None, inputs=None, files=None, code=None):
-    return key_parts(spec, code or {"kind": "script"}, parameters or {}, inputs or {"data": "f1"}, files, FILES.__getitem__)
+    return key_parts(
+        spec, code or {"kind": "script"}, parameters or {}, inputs or {"data": "f1"}, files, FILES.__getitem__
+    )
 
 
 def differ(**changes):
@@ -27,7 +29,9 @@ def differ(**changes):
 
 class TestKey:
     def test_equal_parts_equal_key(self):
-        assert reuse_key(parts()) == reuse_key(parts(dataclasses.replace(SPEC, run_id="other", compute="pool", display_name="x")))
+        assert reuse_key(parts()) == reuse_key(
+            parts(dataclasses.replace(SPEC, run_id="other", compute="pool", display_name="x"))
+        )
 
     def test_anything_that_matters_is_another(self):
         keys = {
@@ -66,7 +70,10 @@ class TestWords:
         assert differ(variables={"SEED": "2"}) == ["variable SEED was '1', is '2'"]
         assert differ(node_count=2) == ["nodes was 1, is 2"]
         assert differ(environment=EnvironmentSpec(python="python", conda={"a": 1})) == ["environment conda differs"]
-        assert explain(parts(), parts(inputs={"data": "f2", "more": "x"})) == ["input data holds something else", "input more is new"]
+        assert explain(parts(), parts(inputs={"data": "f2", "more": "x"})) == [
+            "input data holds something else",
+            "input more is new",
+        ]
         module = parts(code={"module": "m", "code": "1"})
         assert explain(module, parts(code={"module": "m", "code": "2"})) == ["the code of m changed"]
         assert explain(parts(parameters={"rate": 0.1}), parts(parameters={"rate": 0.2})) == ["rate was 0.1, is 0.2"]

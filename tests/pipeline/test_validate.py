@@ -73,7 +73,8 @@ class TestProblems:
     )  # fmt: skip
     def test_each(self, change, code, where, field, words):
         found = [p for p in birds(change) if (p.code, p.node, p.field) == (code, where, field)]
-        assert len(found) == 1 and words in found[0].message, birds(change)
+        assert len(found) == 1, birds(change)
+        assert words in found[0].message
 
     def test_all_at_once(self):
         def break_it(graph):
@@ -87,7 +88,9 @@ class TestProblems:
         assert {p.code for p in validate(BIRDS, known(), {"rate": -1})} == {"bad_parameter"}
         assert {p.code for p in validate(BIRDS, known(), {"nobody": 1})} == {"unknown_pipeline_parameter"}
 
-    @pytest.mark.parametrize("graph", [None, [], {"nodes": 5}, {"nodes": {"a": 1}}, {}, {"nodes": {}, "parameters": 3, "after": [1]}])
+    @pytest.mark.parametrize(
+        "graph", [None, [], {"nodes": 5}, {"nodes": {"a": 1}}, {}, {"nodes": {}, "parameters": 3, "after": [1]}]
+    )
     def test_rubbish_is_told_not_raised(self, graph):
         assert validate(graph, known())
 
@@ -109,12 +112,16 @@ class TestCards:
                 "script": "count.py",
                 "inputs": {"table": {"types": ["DataFrameDirectory"]}},
                 "outputs": [{"name": "report"}],
-                "parameters": {"limit": {"kind": "integer", "low": 0, "default": 10}, "how": {"kind": "Mode", "choices": ["a", "b"]}},
+                "parameters": {
+                    "limit": {"kind": "integer", "low": 0, "default": 10},
+                    "how": {"kind": "Mode", "choices": ["a", "b"]},
+                },
             },
             3,
             "f" * 64,
         )
-        assert card.plain["version"] == "3" and card.plain["source"] == "custom"
+        assert card.plain["version"] == "3"
+        assert card.plain["source"] == "custom"
         assert card.words({"table": "T"}, {"report": "R"}, {"limit": "5"}) == ["--table=T", "--report=R", "--limit=5"]
         assert card.parameters["how"].is_required
 

@@ -8,7 +8,9 @@ from rookery.testing.ray_cluster import RayCluster
 
 
 @pytest.fixture(scope="session")
-def ray_cluster():
+def ray_cluster(tmp_path_factory):
     """Its processes have numbers of their own, as those of other machines have: `here` tells what they are on this side."""
-    with RayCluster(gpus=2, own_pids=True) as cluster:
+    node_home, hidden = (str(tmp_path_factory.mktemp(name)) for name in ("node-home", "not-for-nodes"))
+    with RayCluster(gpus=2, own_pids=True, private=(node_home, hidden)) as cluster:
+        cluster.node_home, cluster.hidden = node_home, hidden
         yield cluster

@@ -15,6 +15,7 @@ from rookery.testing.cluster_runs import (
     DDP,
     MPI,
     STEPS,
+    check_delivery,
     completes,
     kill_keeper,
     lines,
@@ -53,10 +54,10 @@ def ws():
 def submit(ws, tmp_path):
     """Attach a cluster and submit a script to it."""
 
-    def run(cluster, text, distributed=None, retries=0, options=None, **reach):
+    def run(cluster, text, distributed=None, retries=0, options=None, arguments=(), **reach):
         given = RayCompute.attach_configuration(**(options or cluster.options), gpus_per_node=0, **reach)
         target = ComputeTarget.attach(ws, "ray", given)
-        return submit_script(ws, target, tmp_path, text, distributed, retries)
+        return submit_script(ws, target, tmp_path, text, distributed, retries, arguments)
 
     return run
 
@@ -80,6 +81,15 @@ def test_mpi_over_two_nodes_and_ray_keeps_nothing(submit, ray_cluster):
     assert len({line[5] for line in found}) == 2
     _nothing_is_left(run)
     wait_for(lambda: ray_cluster.run(LEFT).split("\n")[:2] == ["ACTORS []", "GROUPS []"], "an empty cluster", 90)
+
+
+def test_data_is_fetched_once_per_machine_and_comes_back(submit, ray_cluster, ws):
+    ranks = PyTorchConfiguration("Gloo", process_count=4, node_count=2)
+    reach = {"shared_files": False, "node_home": ray_cluster.node_home}
+    run = check_delivery(
+        ws, ray_cluster.hidden, lambda text, given: submit(ray_cluster, text, ranks, arguments=given, **reach)
+    )
+    _nothing_is_left(run)
 
 
 def test_a_keeper_that_was_killed_finds_the_run_again(submit, ray_cluster, ws, tmp_path):

@@ -218,6 +218,11 @@ class TestRegistered:
         second.unregister_all_versions()
         with pytest.raises(DatasetNotFoundError):
             Dataset.get_by_name(ws, "registered")
+        for nothing in (None, "nest"):
+            with pytest.raises(UserError, match=r"no Workspace. Give one: `Workspace.from_config\(\)`"):
+                Dataset.get_by_name(nothing, "registered")
+        with pytest.raises(UserError, match="no Workspace"):
+            Dataset.get_by_id(None, first.id)
         with pytest.raises(UserError, match="not registered"):
             other.add_tags({"a": "b"})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -19,6 +20,7 @@ from rookery.client.client import Client
 from rookery.client.start import stop_keeper
 from rookery.spec.paths import WorkspacePaths
 from rookery.submit.snapshot import take_snapshot
+from tests.conftest import stop_fronts
 
 IDENTITY = {
     "id": "11111111-2222-3333-4444-555555555555", "name": "coop", "subscription_id": "s", "resource_group": "g", "location": "here",
@@ -36,6 +38,8 @@ def init():
 
 def run(data):
     asked = json.loads(data)
+    if "mark" in asked:
+        open(asked["mark"], "w").close()
     if "sleep" in asked:
         time.sleep(asked["sleep"])
     if "raise" in asked:
@@ -145,13 +149,36 @@ def raw(endpoint: dict[str, Any], data: bytes) -> bytes:
     return b"".join(parts)
 
 
-@pytest.fixture
-def coop(tmp_path: Path, home: Path) -> Iterator[Coop]:
-    root = tmp_path / "a work's space"
+@contextlib.contextmanager
+def a_coop(tmp: Path) -> Iterator[Coop]:
+    """A workspace of its own, and nothing left of it at the end."""
+    root = tmp / "a work's space"
     root.mkdir()
     (root / "workspace.json").write_text(json.dumps(IDENTITY))
-    made = Coop(str(root), tmp_path)
-    yield made
-    made.client.close()
-    stop_keeper(str(root))
-    assert os.path.isdir(root)
+    made = Coop(str(root), tmp)
+    try:
+        yield made
+    finally:
+        made.client.close()
+        stop_keeper(str(root))
+        stop_fronts(str(tmp))
+
+
+@pytest.fixture(scope="module")
+def nest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Coop]:
+    """One keeper for all tests of a module that break nothing: starting one takes longer than most of them."""
+    tmp = tmp_path_factory.mktemp("nest")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name.startswith(("ROOKERY_", "AZUREML_", "MLFLOW_")):
+                patch.delenv(name)
+        patch.setenv("ROOKERY_HOME", str(tmp / "rookery's home"))
+        with a_coop(tmp) as made:
+            yield made
+
+
+@pytest.fixture
+def coop(nest: Coop) -> Iterator[Coop]:
+    yield nest
+    for one in nest.ask("GET", "/endpoints")["endpoints"]:
+        nest.ask("DELETE", f"/endpoints/{one['name']}")

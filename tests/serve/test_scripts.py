@@ -17,6 +17,7 @@ PYTHONS = list(dict.fromkeys([*OTHERS[-1:], *[p for p in OTHERS if "/3.6" in p],
 LAYOUT = """
 import json, os
 import beside
+from azureml.core.model import Model
 
 def init():
     global found
@@ -25,7 +26,7 @@ def init():
     with open("./my source/data/extra.json") as f:
         extra = json.load(f)
     found = {"models": models, "extra": extra, "cwd": os.getcwd() == os.environ["AML_APP_ROOT"], "beside": beside.NAME,
-             "tail": os.path.relpath(folder, os.getcwd())}
+             "tail": os.path.relpath(folder, os.getcwd()), "path": os.path.relpath(Model.get_model_path("one"), os.getcwd())}
 
 def run(data):
     return found
@@ -80,6 +81,7 @@ class TestScripts:
             "cwd": True,
             "beside": "me",
             "tail": "azureml-models/one/1",
+            "path": "azureml-models/one/1/weights.bin",
         }
         coop.ask("PATCH", "/endpoints/layout", {"models": [{"name": "one"}, {"name": "two", "version": 1}]})
         told = score(coop.settled("layout"), {}).json()

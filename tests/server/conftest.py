@@ -46,6 +46,7 @@ AS_A_TEAM = (
     "test_events",
     "test_past",
     "test_people",
+    "test_pipelines",
     "test_schemathesis",
     "test_tracking_calls",
     "test_tracking",

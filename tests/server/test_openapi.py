@@ -62,6 +62,7 @@ class TestOpenApi:
             ("POST", "/webhooks/{webhook_id}/deliveries/{delivery}/again"), ("POST", "/datastores/{name}/default"),
             ("POST", "/data/definitions/{definition_id}/resolve"),
             ("POST", "/endpoints/{name}/reload"), ("POST", "/endpoints/{name}/token"),
+            ("POST", "/pipelines/runs/{run_id}/clone"), ("POST", "/pipelines/runs/{run_id}/steps/{node}/retry"),
         }  # fmt: skip
 
     def test_no_body_is_just_an_object(self, document):

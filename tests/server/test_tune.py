@@ -39,6 +39,14 @@ class TestTuning:
         assert answer.status_code == 400
         assert "plan" in answer.json()["error"]["message"]
 
+    def test_it_can_be_submitted_again(self, api):
+        api.owner.post("/runs", json=run_spec("HD_1", kind="tune", plan=PLAN))
+        again = api.owner.post("/runs/HD_1/reproduce", json={})
+        assert again.status_code == 201, again.text
+        made = again.json()
+        assert (made["kind"], made["id"][:3], made["spec"]["plan"]) == ("tune", "HD_", PLAN)
+        assert made["id"] != "HD_1"
+
     def test_its_status_is_nobodys_to_report(self, api):
         api.owner.post("/runs", json=run_spec("HD_1", kind="tune", plan=PLAN))
         assert api.owner.post("/runs/HD_1/status", json={"status": "Completed"}).status_code == 409

@@ -18,8 +18,9 @@ def running_slurm():
 @pytest.fixture(scope="session")
 def running_machines(tmp_path_factory):
     node_home = str(tmp_path_factory.mktemp("node-home"))
-    with SlurmCluster(("n0", "n1"), own_pids=True, private=[node_home]) as cluster:
-        cluster.node_home = node_home
+    hidden = str(tmp_path_factory.mktemp("not-for-nodes"))
+    with SlurmCluster(("n0", "n1"), own_pids=True, private=[node_home, hidden]) as cluster:
+        cluster.node_home, cluster.hidden = node_home, hidden
         yield cluster
 
 

@@ -11,6 +11,7 @@ from rookery.testing.cluster_runs import (
     DDP,
     MPI,
     STEPS,
+    check_delivery,
     completes,
     kill_keeper,
     lines,
@@ -34,10 +35,10 @@ def ws():
 def submit(ws, machines, tmp_path):
     """Attach the cluster and submit a script to it."""
 
-    def run(text, distributed=None, retries=0, **options):
+    def run(text, distributed=None, retries=0, arguments=(), **options):
         fields = {"conf": machines.conf, "cpus_per_node": 2, "node_home": machines.node_home, **options}
         target = ComputeTarget.attach(ws, "slurm", SlurmCompute.attach_configuration(**fields))
-        return submit_script(ws, target, tmp_path, text, distributed, retries)
+        return submit_script(ws, target, tmp_path, text, distributed, retries, arguments)
 
     return run
 
@@ -58,6 +59,14 @@ def test_mpi_over_two_nodes(submit, machines):
     found = lines(run, "RANK")
     assert sorted(line[1] for line in found) == ["0", "1", "2", "3"]
     assert {line[5] for line in found} == {"n0", "n1"}
+    _nothing_is_left(machines, run)
+
+
+def test_data_is_fetched_once_per_machine_and_comes_back(submit, machines, ws):
+    ranks = PyTorchConfiguration("Gloo", process_count=4, node_count=2)
+    run = check_delivery(
+        ws, machines.hidden, lambda text, given: submit(text, ranks, arguments=given, shared_files=False)
+    )
     _nothing_is_left(machines, run)
 
 

@@ -70,6 +70,9 @@ def birds(studio, tmp_path_factory):
     return folder
 
 
+@pytest.mark.timeout(
+    900
+)  # nine programs one after the other, four of which import torch: on a loaded machine that takes minutes
 def test_the_bird_pipeline_from_an_empty_canvas_to_its_scored_table(studio, birds):
     with board_of(studio) as board:
         page = board.page
@@ -128,3 +131,20 @@ def test_the_bird_pipeline_from_an_empty_canvas_to_its_scored_table(studio, bird
             lambda: picture.evaluate("image => image.naturalWidth") == 40, "a picture of the first output is shown"
         )
         board.seen.shot("designer-pictures")
+
+        # From the training pipeline to one that only scores, and to an endpoint of its model.
+        board.close_pane()
+        page.get_by_label("More", exact=True).click()
+        page.get_by_role("menuitem", name="Deploy the trained model").click()
+        page.get_by_test_id("designer-deploy").click()
+        page.get_by_test_id("endpoints-deploy-go").wait_for()
+        assert [each["name"] for each in board.ask("/model-names")["models"]] == ["birds"]
+        assert "birds" in page.get_by_role("dialog").inner_text()
+        board.seen.open(f"{studio.base}/designer/runs/{run_id}")
+        page.get_by_label("More", exact=True).click()
+        page.get_by_role("menuitem", name="Make a real-time inference pipeline").click()
+        page.get_by_test_id("designer-palette-item").first.wait_for()
+        nodes = board.saved()["graph"]["nodes"]
+        assert "train_pytorch_model" not in {node.get("module") for node in nodes.values()}
+        assert "score_image_model" in {node.get("module") for node in nodes.values()}
+        board.seen.shot("designer-inference")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.studio.designing import board_of
 
 
+@pytest.mark.timeout(900)  # a hundred fields, filled one by one
 def test_every_module_is_placed_and_configured(studio):
     with board_of(studio) as board:
         page = board.page

@@ -42,6 +42,9 @@ def test_submit_clone_change_reuse_and_compare(studio, pictures):
         page.get_by_test_id("designer-clone").click()
         board.node("split").wait_for()
         assert board.saved()["graph"]["nodes"]["split"]["parameters"] == {"fraction": 0.5}
+        page.get_by_test_id("designer-name").fill(
+            "wood"
+        )  # the same pipeline again: what was reused, and why not, is told against it
         board.choose("split")
         board.set("fraction", 0.25)
         board.close_pane()

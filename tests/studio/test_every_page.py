@@ -33,7 +33,12 @@ PAGES = {
     "/compute": ["/compute", "/compute?new=yes"],
     "/compute/:name": ["/compute/local", "/compute/nest"],
     "/data": ["/data", "/data?view=stores", "/data?upload=yes"],
-    "/data/:name": ["/data/birds", "/data/birds?folder=east%20side&file=east%20side%2Frook.png", "/data/table"],
+    "/data/:name": [
+        "/data/birds",
+        "/data/birds?file=notes.txt",
+        "/data/birds?folder=east%20side&file=east%20side%2Frook.png",
+        "/data/table",
+    ],
     "/endpoints": ["/endpoints", "/endpoints?deploy=choose"],
     "/endpoints/:name": ["/endpoints/birds-live", "/endpoints/birds-live?by=sdk&last=300"],
     "/designer": [

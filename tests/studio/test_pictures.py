@@ -9,6 +9,8 @@ import os
 import shutil
 from pathlib import Path
 
+import pytest
+
 from tests.studio.filled import settle
 
 ROOT = Path(__file__).parents[2]
@@ -16,15 +18,16 @@ BIRDS = ROOT / "examples" / "birds"
 LARGEST_BYTES = 200_000
 IS_WANTED = bool(os.environ.get("STUDIO_PICTURES"))
 TRIED = ("--num_epochs", "2", "--picture_size", "32")
-WANTED = ("--num_epochs", "20")
+WANTED = ("--num_epochs", "10")  # as many as the quickstart has
 
 
+@pytest.mark.timeout(1800 if IS_WANTED else 600)
 def test_a_trained_run(studio):
     shutil.copy(BIRDS / "draw_birds.py", studio.project)
     text = (BIRDS / "pytorch_train.py").read_text()
     names = ("--experiment", "chickens-and-turkeys", "--name", "resnet18 from scratch")
     run_id = studio.run("pytorch_train.py", text, *names, arguments=WANTED if IS_WANTED else TRIED)
-    studio.wait(run_id, "Completed")
+    studio.wait(run_id, "Completed", limit_s=1500 if IS_WANTED else 400)
     with studio.page(f"/runs/{run_id}?tab=metrics", size=(1280, 860)) as seen:
         for name in ("train_loss", "val_loss", "val_acc"):
             seen.page.locator(f"[data-chart='{name}'] canvas").first.wait_for()

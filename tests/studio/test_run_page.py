@@ -272,9 +272,10 @@ class TestByRank:
 
 
 class TestMillion:
+    @pytest.mark.timeout(900)  # it took 100 s with five others on two cores
     def test_points_and_lines(self, studio):
         run_id = studio.run("million.py", MILLION, "--experiment", "large", "--name", "a million of each")
-        studio.wait(run_id, "Completed")
+        studio.wait(run_id, "Completed", limit_s=600)
         with studio.page(f"/runs/{run_id}{METRICS}") as seen:
             chart = seen.page.locator("[data-chart=loss]")
             chart.get_by_text("1,000,000 values").wait_for()

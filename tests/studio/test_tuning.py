@@ -93,6 +93,8 @@ class TestWatchATuning:
         with studio.page(f"/runs/{run_id}", size=size, dark=dark) as seen:
             seen.page.wait_for_selector("[data-testid=tuning-parallel] [data-line]")
             seen.shot(f"tuning-{size[0]}-{'dark' if dark else 'light'}", whole=True)
+            seen.page.locator("[data-testid=tuning-parallel]").scroll_into_view_if_needed()
+            seen.shot(f"tuning-lines-{size[0]}-{'dark' if dark else 'light'}")
             assert seen.axe() == []
             width = seen.page.evaluate("() => document.documentElement.scrollWidth - window.innerWidth")
             assert width <= 0

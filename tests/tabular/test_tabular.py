@@ -69,3 +69,53 @@ class TestCatalog:
         (script,) = catalog.find("execute_python_script").describe()["parameters"]
         assert script["editor"] == "code"
         assert "azureml_main" in script["default"]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+class TestAsRuns:
+    """As steps of a pipeline are: ordinary runs of an interpreter that has pandas, started with the card's command."""
+
+    SCRIPT = "import sys\n\nfrom rookery_vision.__main__ import main\n\nsys.exit(main())\n"
+
+    @pytest.fixture
+    def step(self, home, tmp_path):
+        from rookery.sdk import Environment, Experiment, ScriptRunConfig, Workspace
+
+        ws = Workspace.create("nest")
+        there = Environment("tables")
+        there.python.user_managed_dependencies = True
+        there.python.interpreter_path = ensure_tabular_python()
+        source = tmp_path / "source"
+        source.mkdir()
+        (source / "run_module.py").write_text(self.SCRIPT)
+
+        def run(name, ports, parameters):
+            words = catalog.find(name).command({n: str(path) for n, path in ports.items()}, {}, parameters)
+            config = ScriptRunConfig(str(source), "run_module.py", arguments=words, environment=there)
+            made = Experiment(ws, "tables").submit(config)
+            made.wait_for_completion(raise_on_error=False)
+            return made
+
+        return run
+
+    def test_a_script_and_a_model(self, step, tmp_path):
+        (tmp_path / "in.csv").write_text("x,y\n" + "".join(f"{i},{3 * i + 1}\n" for i in range(40)))
+        script = "def azureml_main(a=None, b=None):\n    return a[a['x'] > 4],\n"
+        ports = {"dataset1": tmp_path / "in.csv", "result_dataset": tmp_path / "a", "result_dataset2": tmp_path / "b"}
+        run = step("execute_python_script", ports, {"python_script": script})
+        assert run.get_status() == "Completed", run.get_details_with_logs()
+        assert "module_statistics/error_info.json" in run.get_file_names()
+        run = step("linear_regression", {"untrained_model": tmp_path / "net"}, {})
+        assert run.get_status() == "Completed", run.get_details_with_logs()
+        ports = {"untrained_model": tmp_path / "net", "dataset": tmp_path / "a", "trained_model": tmp_path / "model"}
+        run = step("train_model", ports, {"label_column": "y"})
+        assert run.get_status() == "Completed", run.get_details_with_logs()
+        assert "trained_model_outputs/score.py" in run.get_file_names()
+
+    def test_an_error_is_the_documented_one(self, step, tmp_path):
+        (tmp_path / "in.csv").write_text("x\n1\n")
+        ports = {"dataset": tmp_path / "in.csv", "results_dataset": tmp_path / "out"}
+        run = step("select_columns", ports, {"columns": "z"})
+        assert run.get_status() == "Failed"
+        assert "ColumnNotFoundError" in str(run.get_details()["error"])

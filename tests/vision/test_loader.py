@@ -48,6 +48,13 @@ class TestDecode:
         assert 256 <= min(picture.shape[:2]) < 600 or name == "torchvision"
         assert decoding.decode(jpeg(100, 80), short_edge=256).shape == (80, 100, 3)
 
+    @pytest.mark.parametrize("name", decoders.ORDER)
+    def test_the_shape_that_comes_is_known_beforehand(self, name, monkeypatch):
+        monkeypatch.setattr(decoders, "_settled", name if name in decoders.available() else "pillow")
+        for width, height, least in ((1600, 1200, 160), (500, 375, 160), (500, 375, 320), (333, 517, 40), (50, 41, 60)):
+            picture = decoding.decode(jpeg(width, height), short_edge=least)
+            assert picture.shape[:2] == decoders.shape_of(height, width, least)
+
     def test_the_fastest_is_chosen_and_kept(self, monkeypatch, tmp_path):
         monkeypatch.setenv("ROOKERY_VISION_PROBES", str(tmp_path))
         monkeypatch.setattr(decoders, "_settled", None)
@@ -103,6 +110,35 @@ class TestPictureSet:
         assert numpy.array_equal(made[1][0], made[2][0])  # the same epoch, the same pictures
         assert not numpy.array_equal(made[0][0], made[1][0])
         assert made[0][0].shape == (3, crop or 40, crop or 40, 3)
+
+    def test_pictures_to_cut_parts_of_are_kept_larger(self, tmp_path):
+        from rookery_vision import convert_to_image_directory
+        from tests.vision.pictures import save
+
+        save(tmp_path / "in" / "dog" / "1.png", (100, 80))
+        save(tmp_path / "in" / "dog" / "2.png", (40, 38))
+        save(tmp_path / "in" / "dog" / "3.png", (10, 20))
+        folder = convert_to_image_directory(str(tmp_path / "in"), str(tmp_path / "d"))
+        cut, whole = self.make(folder, 32, augmentation="Crop and flip"), self.make(folder, 32)
+        assert cut.cache.shapes == [(45, 56), (38, 40), (72, 36)]  # 36 × 1.25; no larger than it is; 36 at least
+        assert whole.cache.shapes == [(36, 45), (36, 37), (72, 36)]
+        for pictures in (cut, whole):
+            assert [pictures.picture(i).shape for i in range(3)] == [(32, 32, 3)] * 3
+            pictures.close()
+
+    def test_a_jpeg_is_kept_as_the_decoder_gives_it(self, tmp_path, monkeypatch):
+        from rookery_vision import convert_to_image_directory
+        from tests.vision.pictures import save
+
+        monkeypatch.setattr(decoders, "_settled", "pillow")
+        save(tmp_path / "in" / "dog" / "1.jpg", (110, 96))  # halves are what is wanted, 45, and a little
+        save(tmp_path / "in" / "dog" / "2.jpg", (90, 80))  # whole is too much
+        folder = convert_to_image_directory(str(tmp_path / "in"), str(tmp_path / "d"))
+        pictures = self.make(folder, 32, augmentation="Crop and flip")
+        assert pictures.cache.shapes == [(48, 55), (45, 50)]
+        next(pictures.batches([[0, 1]], epoch=0))
+        assert [pictures.picture(i).shape for i in range(2)] == [(32, 32, 3)] * 2
+        pictures.close()
 
     def test_the_second_time_nothing_is_decoded(self, image_directory, monkeypatch):
         first = self.make(image_directory, 32)

@@ -50,9 +50,8 @@ class TestPaper:
             text = f.read()
         for line in (*paper.step_table(), *paper.loader_table()):
             assert line in text
-        decode, resize, crop = paper.LOADER_MS.values()
+        decode, crop = paper.LOADER_MS.values()
         assert f"{decode} ms to decode" in text
-        assert f"{resize} ms to resize" in text
         assert f"{crop} ms for a random crop" in text
 
     def test_what_does_not_hide_makes_a_step_longer(self):

@@ -64,6 +64,7 @@ class Agent:
         self._pulsed = time.monotonic()
         self.environment_failed = False  # what it was to run in cannot be had on this node
         self.data_failed = False  # an input cannot be had here
+        self.data_mounts: list[Any] = []  # what containers need to see of inputs, beside the cache
         self.doing = ""  # what it is about before its ranks start, in words for the run's page
         self.ended = threading.Event()  # `finished` is reported
         self.finish_asked: Optional[tuple[str, Optional[dict[str, Any]]]] = None

@@ -15,7 +15,7 @@ import shlex
 import signal
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Optional
 
@@ -49,8 +49,8 @@ _GUARD = 'read -r _ && exit 0; exec "$@" >/dev/null 2>&1'
 class Enclosure:
     """The containers of this node's ranks."""
 
-    def __init__(self, spec: ContainerSpec, job: Job, paths: NodePaths) -> None:
-        self._spec, self._job, self._paths = spec, job, paths
+    def __init__(self, spec: ContainerSpec, job: Job, paths: NodePaths, data: Sequence[Mount] = ()) -> None:
+        self._spec, self._job, self._paths, self._data = spec, job, paths, data
         self._guard: Optional[subprocess.Popen[bytes]] = None
         self._lifeline: Optional[int] = None
 
@@ -63,13 +63,13 @@ class Enclosure:
         mounts = [Mount(self._paths.work_parent), Mount(paths.root)]
         mounts += [Mount(job.payload_root, read_only=True)] if job.payload_root else []
         mounts += [Mount(job.socket)] if job.socket else []
-        mounts += [Mount(job.data_cache, read_only=True)] if job.inputs else []
+        mounts += [Mount(job.data_cache, read_only=True), *self._data] if job.inputs else []
         mounts += [Mount(output.folder) for output in job.data_outputs if output.folder]
         kept = rank.variables.get("ROOKERY_RESUME_DIR")
         mounts += [Mount(kept)] if kept else []
         name = container_name(job.run_id, job.attempt, job.node, rank.rank)
         command = ["/bin/sh", paths.start]
-        return run_command(self._spec, command, name, mounts, own_limits(), rank.cpus, job.work)
+        return run_command(self._spec, command, name, _once(mounts), own_limits(), rank.cpus, job.work)
 
     def protect(self) -> None:
         """Start the guard; from now on nothing outlives us, however we end."""
@@ -195,6 +195,16 @@ def _start_script(
     lines.append(f"cd {q(work)} || exit 125")
     lines.append(f"exec {' '.join(map(q, argv))} >> {q(paths.log)} 2>&1 < /dev/null")
     return "\n".join(lines) + "\n"
+
+
+def _once(mounts: Sequence[Mount]) -> list[Mount]:
+    """Each place once; where it is asked for both ways, it may be written to."""
+    found: dict[str, Mount] = {}
+    for mount in mounts:
+        place = mount.target or mount.source
+        if place not in found or found[place].read_only:
+            found[place] = mount
+    return list(found.values())
 
 
 def _write_private(path: str, text: str) -> None:

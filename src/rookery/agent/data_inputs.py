@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from rookery.agent.data_cache import DataCache
 from rookery.agent.data_progress import Progress
 from rookery.errors import DataError, KeeperUnavailableError, RookeryError
+from rookery.spec.container import Mount
 from rookery.spec.data import DataMode, InputJob
 from rookery.spec.job import Job
 from rookery.spec.manifest import Entry, Manifest, manifest_from_plain
@@ -72,6 +73,8 @@ def _deliver(agent: Agent, given: InputJob, progress: Progress) -> str:
     progress.begin(given.name)
     tree = _Tree(agent, manifest, progress).ensure()
     private = os.path.dirname(agent.job.work)
+    if agent.job.container and given.mode != DataMode.DOWNLOAD:
+        agent.data_mounts += [Mount(folder, read_only=True) for folder in _linked_folders(manifest, tree)]
     if given.mode == DataMode.DOWNLOAD:
         target = _on_compute(agent, given) or os.path.join(private, "inputs", given.name)
         _copy(progress, manifest, tree, target)
@@ -82,7 +85,29 @@ def _deliver(agent: Agent, given: InputJob, progress: Progress) -> str:
         os.symlink(tree, target)
     else:
         target = tree
+    if agent.job.container and given.path_on_compute and not _is_below(target, private):
+        # A link of the machine's is nothing in a container: what it leads to is shown at its place.
+        is_link = os.path.islink(target)
+        agent.data_mounts.append(Mount(tree, read_only=True, target=target) if is_link else Mount(target))
     return os.path.join(target, manifest.entries[0].path) if given.is_single else target
+
+
+def _linked_folders(manifest: Manifest, tree: str) -> list[str]:
+    """Folders of datastores that the tree leads to by symbolic links (they lie on another disk): containers must see them too."""
+    found = set()
+    roots = [os.path.realpath(store.folder) if store.folder else "" for store in manifest.stores]
+    for entry in manifest.entries:
+        path = os.path.join(tree, *entry.path.rstrip("/").split("/"))
+        if roots[entry.store] and os.path.islink(path):
+            leads = os.readlink(path)
+            # A store may follow links out of its folder, where it was told to.
+            is_inside = _is_below(leads, roots[entry.store])
+            found.add(roots[entry.store] if is_inside else os.path.dirname(leads))
+    return sorted(found)
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return os.path.abspath(path).startswith(os.path.abspath(folder) + os.sep)
 
 
 def _on_compute(agent: Agent, given: InputJob) -> str:

@@ -122,7 +122,9 @@ def finish(agent: Agent) -> None:
 
 def enclosure_of(agent: Agent) -> Optional[Enclosure]:
     """The containers of an agent's ranks, where they have some."""
-    return Enclosure(agent.job.container, agent.job, agent.paths) if agent.job.container else None
+    if not agent.job.container:
+        return None
+    return Enclosure(agent.job.container, agent.job, agent.paths, agent.data_mounts)
 
 
 def _start(agent: Agent, ranks: Ranks) -> Optional[str]:

@@ -61,7 +61,8 @@ def _declared(file: str, wanted: str) -> ModuleFiles:
         raise UserError(f"There is no file {file}.")
     folder = os.path.dirname(os.path.abspath(file))
     spec = importlib.util.spec_from_file_location("rookery_added_module", file)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     loaded = importlib.util.module_from_spec(spec)
     sys.path.insert(0, folder)
     try:

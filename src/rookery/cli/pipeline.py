@@ -222,7 +222,12 @@ def _print_steps(shown: dict[str, Any]) -> None:
     rows = []
     for step in shown["steps"].values():
         rows.append((step["name"], step["status"], _seconds(step), step["reason"] or step["reuse"]))
-    columns = (Column("STEP"), Column("STATUS", is_status=True), Column("S", right=True), Column("WHY", rank=1, shrinks=True))
+    columns = (
+        Column("STEP"),
+        Column("STATUS", is_status=True),
+        Column("S", right=True),
+        Column("WHY", rank=1, shrinks=True),
+    )
     print_table(columns, rows)
     reused = sum(bool(step["reused_from"]) for step in shown["steps"].values())
     say(f"{shown['status']}: {len(rows)} steps, {reused} reused")

@@ -43,7 +43,7 @@ def predict(
     service = service_from(home, fetch_service(home, name))
     answers = []
     for path, body in bodies:
-        answer = ask_service(home, service._data, body, content_type, service._key())
+        answer = ask_service(home, service._data, body, content_type, service._key)
         _check(service.name, path, answer)
         decoded = decode_answer(service.name, answer)
         answers.append(

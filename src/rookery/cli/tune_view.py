@@ -70,9 +70,7 @@ def watch_table(tuning: dict[str, Any], most: int) -> Any:
     columns, rows = leader_board(tuning, most)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in columns:
-        table.add_column(
-            column.title, justify="right" if column.right else "left", no_wrap=not column.shrinks, overflow="ellipsis"
-        )
+        table.add_column(column.title, justify="right" if column.right else "left", no_wrap=True, overflow="ellipsis")
     for row in rows:
         styles = [status_style(cell) if column.is_status and has_color() else "" for column, cell in zip(columns, row)]
         table.add_row(*(Text(cell, style=style) for cell, style in zip(row, styles)))

@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Iterator
 from typing import IO
 
-from rookery.errors import UserError
+from rookery.errors import PathError, UserError
 from rookery.spec.names import check_artifact_name
 from rookery.stores import Store
 
@@ -65,7 +65,7 @@ def _members(
         name = info.filename
         if name.startswith(SKIPPED) or name.rpartition("/")[2] in SKIPPED:
             continue
-        path = check_artifact_name(name)  # absolute paths, drives, '..'
+        path = _checked(name)
         kind = stat.S_IFMT(info.external_attr >> 16)
         if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
             raise UserError(f"'{path:.200}' in the zip is a link or a device. Only files and folders are taken.")
@@ -80,3 +80,14 @@ def _members(
         if total > RATIO * max(packed_bytes, 1024):
             raise UserError("The zip unpacks to more than a thousand times its size. It is refused.")
         yield info, path
+
+
+def _checked(name: str) -> str:
+    """Absolute paths, drives, '..' are refused."""
+    try:
+        return check_artifact_name(name)
+    except PathError:
+        raise PathError(
+            f"{name!r:.200} in the zip leads out of it, or is no name of a file. The zip is refused. Make one whose names are paths below its "
+            "top, without '..'."
+        ) from None

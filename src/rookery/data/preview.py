@@ -167,7 +167,9 @@ def _parquet(file: Any, entry: Entry, rows: int) -> tuple[list[str], list[list[A
 def _cell(value: Any) -> Any:
     if value is None or isinstance(value, (bool, int, float)):
         return value
-    return (value if isinstance(value, str) else json.dumps(value, default=str))[:MAX_CELL]
+    if isinstance(value, (list, tuple, dict)):
+        return json.dumps(value, default=str, ensure_ascii=False)[:MAX_CELL]
+    return str(value)[:MAX_CELL]
 
 
 def _choose_columns(

@@ -80,9 +80,14 @@ def _variables(graph: dict[str, Any]) -> dict[str, str]:
     return found
 
 
+def _is_keyword_argument(name: str) -> bool:
+    """Python takes some letters for others in names, so only plain ones may stand for a key."""
+    return name.isascii() and name.isidentifier() and not keyword.iskeyword(name)
+
+
 def _call(what: str, places: list[str], named: dict[str, Any]) -> list[str]:
     """One call, an argument a line; what cannot be a keyword goes in as a dictionary."""
-    plain = {name: value for name, value in named.items() if name.isidentifier() and not keyword.iskeyword(name)}
+    plain = {name: value for name, value in named.items() if _is_keyword_argument(name)}
     odd = {name: value for name, value in named.items() if name not in plain}
     lines = [f"{what}(", *(f"    {place}," for place in places)]
     for name, value in plain.items():

@@ -35,6 +35,7 @@ from rookery.spec.status import RunStatus
 __all__ = ["PipelineDriver"]
 
 log = logging.getLogger(__name__)
+TELL_S = 0.3
 _PHASES = {
     RunStatus.COMPLETED: Phase.COMPLETED,
     RunStatus.FAILED: Phase.FAILED,
@@ -57,6 +58,8 @@ class LivePipeline:
     stopped: set[str] = field(default_factory=set)  # runs that were asked to stop
     listening: dict[str, Callable[[], None]] = field(default_factory=dict)  # run → how to stop
     reason: str = ""
+    told: float = 0.0  # when its reason was last written
+    lines: list[str] = field(default_factory=list)  # of its log, to be written together
 
     @property
     def id(self) -> str:
@@ -73,6 +76,7 @@ class PipelineDriver:
         self._live: dict[str, LivePipeline] = {}
         self._doing: dict[str, tuple[str, str]] = {}  # key → (pipeline, node) that is at it
         self._done_at: dict[str, float] = {}  # key → when it was last over
+        self._untold: set[str] = set()  # pipelines whose reason is to be written in a moment
         self._thread = DriverThread("rookery-pipelines", self._look, self._tick)
         self._workers: Optional[ThreadPoolExecutor] = None
         self._workers_lock = threading.Lock()
@@ -126,7 +130,16 @@ class PipelineDriver:
     # -- in the thread ---------------------------------------------------------------------------------------
 
     def _tick(self) -> Optional[float]:
-        return self._clock.look()
+        for run_id in list(self._untold):
+            live = self._live.get(run_id)
+            if live is None:
+                self._untold.discard(run_id)
+            else:
+                self._tell(live)
+        wait_s = self._clock.look()
+        if not self._untold:
+            return wait_s
+        return TELL_S if wait_s is None else min(wait_s, TELL_S)
 
     def _work(self, task: Callable[[], None]) -> None:
         """Have something done beside the thread: it may take long."""
@@ -163,8 +176,6 @@ class PipelineDriver:
             if row["phase"] == Phase.RUNNING:
                 self._doing.setdefault(row["key"], (run_id, node))
                 self._recover(live, node, row)
-            elif row["phase"] == Phase.COMPLETED and row["reused_from"]:
-                keep_reused(self._record, live.run, row, live.plan.names[node])
         if RunStatus(run["status"]) is RunStatus.NOT_STARTED:
             self._say(live, f"{len(made.steps)} steps")
         self._thread.mark(run_id)
@@ -182,6 +193,8 @@ class PipelineDriver:
             return
         self._see_ends(live)
         found = decide(live.plan, {n: row["phase"] for n, row in live.steps.items()}, live.cancel, frozenset(live.busy))
+        for node in found.prepare:
+            self._prepare(live, node)
         self._change(live, found.change)
         for node, change in found.change.items():
             self._say(live, f"{live.plan.names[node]}: {change['reason']}")
@@ -190,8 +203,6 @@ class PipelineDriver:
             if node not in live.busy and run_id in live.listening and run_id not in live.stopped:
                 live.stopped.add(run_id)
                 self._controller.cancel(run_id)
-        for node in found.prepare:
-            self._prepare(live, node)
         if found.status is not None and not live.busy:
             self._end(live, found.status)
         else:
@@ -282,7 +293,6 @@ class PipelineDriver:
 
     def _reuse(self, live: LivePipeline, node: str, made: Prepared, known: dict[str, Any]) -> None:
         assert made.reusable is not None
-        row = live.steps[node]
         change = {
             "phase": Phase.COMPLETED,
             "run_id": new_guid(),
@@ -291,8 +301,8 @@ class PipelineDriver:
             "reason": "",
             **known,
         }
-        self._change(live, {node: change})
-        keep_reused(self._record, live.run, row, live.plan.names[node])
+        keep_reused(self._record, live.run, node, change, live.plan.names[node])
+        live.steps[node].update(change)
         self._say(live, f"{live.plan.names[node]}: {made.reuse}")
 
     def _make(self, live: LivePipeline, node: str, made: Prepared) -> None:
@@ -322,6 +332,7 @@ class PipelineDriver:
         if status is RunStatus.FAILED:
             error = self._cause(live)
         self._say(live, f"the pipeline is {status}")
+        self._write_lines(live)
         try:
             self._record.runs.advance(live.id, status=status, reason="", error=error, state={}, answer=False)
         except ConflictError:
@@ -403,21 +414,33 @@ class PipelineDriver:
             stop()
 
     def _tell(self, live: LivePipeline) -> None:
-        """The run's status and reason, where they have changed."""
+        """The run's status and reason, where they have changed; words alone a few times a second at most."""
+        self._write_lines(live)
         if live.cancel:
             return
         done = sum(row["phase"] == Phase.COMPLETED for row in live.steps.values())
         now = [live.plan.names[n] for n in live.plan.steps if live.steps[n]["phase"] == Phase.RUNNING]
         words = f"{done} of {len(live.plan.steps)} steps done" + (f"; now: {', '.join(now[:3])}" if now else "")
-        if words != live.reason:
-            live.reason = words
+        if words == live.reason:
+            self._untold.discard(live.id)
+        elif live.told and time.monotonic() - live.told < TELL_S:
+            self._untold.add(live.id)
+        else:
+            self._untold.discard(live.id)
+            live.reason, live.told = words, time.monotonic()
             self._record.runs.advance(live.id, status=RunStatus.RUNNING, reason=words, answer=False)
 
     def _say(self, live: LivePipeline, words: str) -> None:
-        """A line of the pipeline's own log; it is told, not decided by, so a failure harms nothing."""
+        """A line of the pipeline's own log."""
+        live.lines.append(f"[{utc_now()[:19]}Z] {words}\n")
+
+    def _write_lines(self, live: LivePipeline) -> None:
+        """What was said; it is told, not decided by, so a failure harms nothing."""
+        text, live.lines = "".join(live.lines).encode("utf-8", "replace"), []
+        if not text:
+            return
         try:
-            line = f"[{utc_now()[:19]}Z] {words}\n".encode()
-            self._record.logs.append(live.id, PIPELINE_LOG, self._record.logs.size(live.id, PIPELINE_LOG), line)
+            self._record.logs.append(live.id, PIPELINE_LOG, self._record.logs.size(live.id, PIPELINE_LOG), text)
         except RookeryError as error:
             log.warning("The log of pipeline %s could not be written: %s", live.id, error)
 

@@ -12,7 +12,7 @@ from rookery.pipeline.reuse import explain, shorten
 from rookery.pipeline.sources import content_of, outputs_are_there
 from rookery.pipeline.steps import Step, make_step
 from rookery.record import Record
-from rookery.spec.pipeline import node_map, sources_of
+from rookery.spec.pipeline import NodeKind, node_map, sources_of
 
 __all__ = ["Prepared", "prepare"]
 
@@ -48,7 +48,8 @@ def prepare(
             port: content_of(record, source, nodes, outputs, parameters, store)
             for port, source in sources_of(nodes[node]).items()
         }
-        step = make_step(record, run, graph, node, Catalog(record).cards(), contents, parameters)
+        cards = Catalog(record).cards() if nodes[node].get("kind") == NodeKind.MODULE else {}
+        step = make_step(record, run, graph, node, cards, contents, parameters)
         if regenerate:
             return Prepared(step, reuse="not reused: regenerate is set", regenerate=True)
         return _find(record, step, row)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import io
 import sys
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from rookery.spec.launch import Launcher
 from rookery.spec.pipeline import NodeKind, is_parameter, node_map, step_name, substitute
 from rookery.spec.plain import from_plain
 from rookery.spec.run import EnvironmentSpec, RunKind, RunSpec, check_run_spec
+from rookery.spec.snapshot import snapshot_id
 
 __all__ = ["OUTPUT_PATH", "Step", "check_body", "make_step"]
 
@@ -26,7 +28,7 @@ OUTPUT_PATH = "azureml/{run-id}/{output-name}"
 STEP_TYPE, REUSED_TYPE = "azureml.StepRun", "azureml.ReusedStepRun"
 MODULE_SCRIPT = "run_module.py"
 _MODULE_CODE = b"import sys\n\nfrom rookery_vision.__main__ import main\n\nsys.exit(main())\n"
-_FOREIGN = ("types", "label")  # what ports of a script node say to people
+_FOREIGN = ("types", "label", "pipeline_output")  # what ports of a script node say to people
 _OURS = ("run_id", "experiment", "parent_id", "display_name", "kind", "inputs", "outputs", "tags", "properties")
 
 
@@ -246,9 +248,13 @@ def environment_of(record: Record, wanted: Any) -> EnvironmentSpec:
 
 def module_snapshot(record: Record) -> str:
     """The snapshot of the few lines that start a module; made when it is not there."""
-    sha, size = record.content.put(io.BytesIO(_MODULE_CODE))
-    entry = {"path": MODULE_SCRIPT, "sha256": sha, "size": size, "mode": 0o644, "link": None}
-    return str(record.snapshots.create([entry])["id"])
+    sha = hashlib.sha256(_MODULE_CODE).hexdigest()
+    entry = {"path": MODULE_SCRIPT, "sha256": sha, "size": len(_MODULE_CODE), "mode": 0o644, "link": None}
+    found = snapshot_id([entry])
+    if not record.snapshots.exists(found):
+        record.content.put(io.BytesIO(_MODULE_CODE))
+        found = str(record.snapshots.create([entry])["id"])
+    return found
 
 
 def _used(value: Any) -> dict[str, None]:

@@ -12,7 +12,7 @@ from typing import Any, Optional
 __all__ = ["DriverThread"]
 
 log = logging.getLogger(__name__)
-GATHER_S = 0.01  # a step that writes a thousand lines a second rings a thousand times; they are looked at together
+GATHER_S = 0.005  # a step that writes a thousand lines a second rings a thousand times; they are looked at together
 RETRY_S = 1.0
 
 
@@ -73,7 +73,7 @@ class DriverThread:
     def _run(self) -> None:
         wait_s: Optional[float] = 0.0
         while not self._stopped.is_set():
-            if self._wake.wait(wait_s):
+            if self._wake.wait(wait_s) and not self._tasks:
                 self._stopped.wait(GATHER_S)
             self._wake.clear()
             if self._stopped.is_set():

@@ -10,9 +10,11 @@ from sqlalchemy import delete, insert, select, update
 from rookery.record.clock import utc_now
 from rookery.record.database import Database, Tx
 from rookery.record.events import write_event
-from rookery.record.run_steps import set_status
+from rookery.record.run_steps import create_run, set_status
 from rookery.record.schema import runs
+from rookery.record.schema_data import run_data
 from rookery.record.schema_pipeline import pipeline_steps
+from rookery.spec.run import RunSpec
 from rookery.spec.status import RunStatus
 
 __all__ = ["PipelineSteps"]
@@ -82,6 +84,19 @@ class PipelineSteps:
             tx.conn.execute(update(pipeline_steps).where(this).values(changed_utc=now, **values))
         told = {node: values.get("phase") for node, values in changes.items()}
         write_event(tx, pipeline_id, "run", {"run": pipeline_id, "steps": told})
+
+    def reuse(
+        self, pipeline_id: str, node: str, change: dict[str, Any], spec: RunSpec, submitted_by: str, words: str
+    ) -> None:
+        """A step is what another run has made: its row, and a run of its own without a process, which is over at once and
+        has the other's outputs. All in one transaction."""
+        with self._db.write() as tx:
+            self._change(tx, pipeline_id, {node: change})
+            create_run(tx, spec, submitted_by)
+            made = select(run_data).where(run_data.c.run_id == change["reused_from"], run_data.c.direction == "out")
+            for row in tx.conn.execute(made).all():
+                tx.conn.execute(insert(run_data).values(**{**row._mapping, "run_id": spec.run_id}))
+            set_status(tx, spec.run_id, RunStatus.COMPLETED, words)
 
     def reusable(self, key: str, limit: int = 5) -> list[dict[str, Any]]:
         """Steps with this key whose runs have completed and are not deleted, the newest first; `run_id` is the run itself,

@@ -109,13 +109,13 @@ class Dataset:
     def get_by_name(workspace: Workspace, name: str, version: Any = "latest", **kwargs: Any) -> Any:
         """A registered data set; DatasetNotFoundError where there is none of that name or version."""
         query = {} if version in (None, "latest") else {"version": _version(version)}
-        data = workspace.client.request("GET", f"/datasets/{quote_path(_text(name, 'name'))}", query)
+        data = _client(workspace).request("GET", f"/datasets/{quote_path(_text(name, 'name'))}", query)
         return make_dataset(workspace, data["definition"], data)
 
     @staticmethod
     def get_by_id(workspace: Workspace, id: str, **kwargs: Any) -> Any:
         """By the id of its definition, registered or not."""
-        found = workspace.client.request("GET", f"/data/definitions/{quote_path(_text(id, 'id'))}")
+        found = _client(workspace).request("GET", f"/data/definitions/{quote_path(_text(id, 'id'))}")
         return make_dataset(workspace, found["definition"])
 
     @staticmethod
@@ -123,7 +123,7 @@ class Dataset:
         """The latest version of each, by name."""
 
         def names() -> dict[str, Any]:
-            return {each["name"]: each for each in workspace.client.request("GET", "/datasets")["datasets"]}
+            return {each["name"]: each for each in _client(workspace).request("GET", "/datasets")["datasets"]}
 
         return NamedCollection("data set", names, lambda data: make_dataset(workspace, data["definition"], data))
 
@@ -245,6 +245,19 @@ def make_dataset(
     from rookery.sdk.tabular_dataset import TabularDataset
 
     return (TabularDataset if definition["kind"] == TABULAR else FileDataset)(definition, workspace, data)
+
+
+def _client(workspace: Any) -> Any:
+    """
+    Raises:
+        UserError: it is no workspace; None is what most people have when there is none.
+    """
+    if not hasattr(workspace, "client"):
+        raise UserError(
+            f"workspace={workspace!r:.80} is no Workspace. Give one: `Workspace.from_config()`, or in a run "
+            "`Run.get_context().experiment.workspace`."
+        )
+    return workspace.client
 
 
 def _version(version: Union[int, str]) -> int:

@@ -62,7 +62,7 @@ class PipelineGraph:
             f.write(self.to_yaml())
         return path
 
-    def set(self, **values: Any) -> PipelineGraph:
+    def set(self, /, **values: Any) -> PipelineGraph:
         """default_compute, default_datastore, environment, description, layout …"""
         self.graph.update(values)
         return self
@@ -75,7 +75,7 @@ class PipelineGraph:
         self.graph.setdefault("parameters", {})[name] = about
         return {"pipeline_parameter": name}
 
-    def node(self, key: str, **about: Any) -> GraphNode:
+    def node(self, key: str, /, **about: Any) -> GraphNode:
         """Any node, as it stands in the graph."""
         if key in self.graph["nodes"]:
             raise UserError(f"The graph has a node '{key}' already. Give each an id of its own.")

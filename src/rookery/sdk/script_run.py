@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from typing import TYPE_CHECKING, Any, Optional
 
 from rookery.errors import SubmitError, UserError
@@ -51,7 +52,8 @@ class ScriptRun(Run):
 
 def submit_config(experiment: Experiment, config: Any, tags: Optional[dict[str, Any]] = None, **kwargs: Any) -> Any:
     """Check, take the snapshot, create the run. Prints nothing but warnings, on stderr."""
-    if type(config).__module__ == "rookery.sdk.hyperdrive_config":  # not imported where it is not used
+    tuning = sys.modules.get("rookery.sdk.hyperdrive_config")  # whoever has such a configuration has imported it
+    if tuning is not None and isinstance(config, tuning.HyperDriveConfig):
         from rookery.sdk.hyperdrive_run import submit_tuning
 
         return submit_tuning(experiment, config, tags, **kwargs)

@@ -183,9 +183,10 @@ class Webservice:
             raise ModelError(
                 f"The input is {type(given).__name__}. Give text, such as json.dumps({{'data': …}}), or the bytes of a picture."
             )
-        answer = ask_service(self.workspace, self._data, given, key=self._key())
+        answer = ask_service(self.workspace, self._data, given, key=self._key)
         if answer[0] == 401:
-            answer = ask_service(self.workspace, self._data, given, key=self._key(is_new=True))
+            self._known_key = None  # somebody has made it anew
+            answer = ask_service(self.workspace, self._data, given, key=self._key)
         return decode_answer(self.name, answer)
 
     # -- who may ask it
@@ -323,11 +324,11 @@ class Webservice:
             raise ModelError(error.message, error) from error
         return token
 
-    def _key(self, is_new: bool = False) -> Optional[str]:
+    def _key(self) -> Optional[str]:
         """What opens it; asked for once."""
         if not (self.auth_enabled or self.token_auth_enabled):
             return None
-        if self._known_key is None or is_new:
+        if self._known_key is None:
             self._known_key = self._token()["access_token"] if self.token_auth_enabled else Webservice.get_keys(self)[0]
         return self._known_key
 

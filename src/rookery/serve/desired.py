@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+import socket
+from typing import Any, Optional
 
+from rookery.errors import EndpointError
 from rookery.serve.asked import DEFAULTS
 from rookery.serve.fronts import FrontHandle
 from rookery.serve.keys import digest
 
-__all__ = ["address_of", "make_desired"]
+__all__ = ["address_of", "free_port", "make_desired"]
 
 LOOPBACK = "127.0.0.1"
 
@@ -41,6 +43,23 @@ def make_desired(
 def address_of(kind: str, address: dict[str, Any]) -> dict[str, Any]:
     """Where an endpoint of this kind listens: v1's local ones were nobody else's business, and have no keys."""
     return {"host": LOOPBACK, "tls_cert": "", "tls_key": ""} if kind == "local" else address
+
+
+def free_port(host: str, port: Optional[int] = None) -> int:
+    """The port that was asked for, if it can be opened now; else any that is free.
+
+    Raises:
+        EndpointError: it is somebody else's.
+    """
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as sock:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            sock.bind((host, port or 0))
+        except OSError as error:
+            raise EndpointError(
+                f"port {port} cannot be opened on {host}: {error.strerror}. Give another, or none."
+            ) from error
+        return int(sock.getsockname()[1])
 
 
 def _version(version: dict[str, Any]) -> dict[str, Any]:

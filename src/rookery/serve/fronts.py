@@ -52,7 +52,8 @@ class FrontHandle:
         if self._process is not None and self._process.poll() is None:
             return True
         me = _read(self.paths.front)
-        return bool(me) and is_running(int(me["pid"]), int(me["ticks"]))
+        # A copy of a workspace has the file of the other's front; its control socket has another name.
+        return me.get("control") == self.control and is_running(int(me["pid"]), int(me["ticks"]))
 
     def ensure(self) -> None:
         """Starts one where there is none. It holds a lock, so two are never there."""

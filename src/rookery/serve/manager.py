@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import shutil
-import socket
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +16,7 @@ from rookery.errors import ConflictError, EndpointError, RookeryError
 from rookery.record import Record
 from rookery.record.clock import utc_now
 from rookery.serve import asked, keys
-from rookery.serve.desired import address_of
+from rookery.serve.desired import address_of, free_port
 from rookery.serve.fronts import FrontHandle
 from rookery.serve.steps import Steps
 from rookery.serve.views import show
@@ -76,9 +75,10 @@ class Manager:
             changes = {
                 k: v
                 for k, v in body.items()
-                if v is not None and k not in ("name", "kind", "overwrite", "version_name", "traffic")
+                if v is not None and k not in ("name", "overwrite", "version_name", "traffic")
             }
             changes.setdefault("inference", None)  # a deployment says all of it: no script means no code
+            changes.setdefault("models", [])
             return self.update(name, {**changes, "config": {**body.get("config", {})}}, replace=True)
         what = asked.check_what(self._record, body.get("models"), body.get("inference"))
         config = asked.check_config(body.get("config"))
@@ -88,7 +88,7 @@ class Manager:
         auth = body.get("auth_enabled")
         with self._lock:
             settings = {
-                "auth_enabled": kind == "aks" and not body.get("token_auth_enabled") if auth is None else bool(auth),
+                "auth_enabled": _asks_for_keys(kind, body) if auth is None else bool(auth),
                 "token_auth_enabled": bool(body.get("token_auth_enabled")),
                 "port": self._pick_port(kind, port),
                 "port_given": port is not None,
@@ -113,20 +113,28 @@ class Manager:
     def update(self, name: str, body: dict[str, Any], replace: bool = False) -> dict[str, Any]:
         with self._lock:
             row = self._live(name)
+            version = next(one for one in row["versions"] if one["is_default"])
+            says_what = any(key in body for key in ("models", "inference", "config"))
+            planned = (
+                self._plan(version, body, replace) if says_what else None
+            )  # what is wrong is refused before anything changes
             settings, values = dict(row["settings"]), {"about": _about(body, row["about"]), "updated_utc": utc_now()}
+            kind = body.get("kind") or row["kind"]
+            if kind != row["kind"]:
+                values["kind"] = kind
+                settings["auth_enabled"] = _asks_for_keys(kind, body)
             for key in ("auth_enabled", "token_auth_enabled"):
                 if body.get(key) is not None:
                     settings[key] = bool(body[key])
             if body.get("port") is not None and body["port"] != settings["port"]:
-                settings.update(port=self._pick_port(row["kind"], asked.check_port(body["port"])), port_given=True)
+                settings.update(port=self._pick_port(kind, asked.check_port(body["port"])), port_given=True)
             for which in ("primary_key", "secondary_key"):
                 if body.get(which):
                     self._record.endpoints.set_key(name, which.partition("_")[0], keys.check_key(body[which]))
             values["settings"] = settings
             self._record.endpoints.change(name, values)
-            if any(key in body for key in ("models", "inference", "config")):
-                version = next(one for one in row["versions"] if one["is_default"])
-                self._new_revision(row, version, body, "update", replace)
+            if planned:
+                self._new_revision(row, version, planned, "update")
         return self._asked(name)
 
     def reload(self, name: str) -> dict[str, Any]:
@@ -134,7 +142,7 @@ class Manager:
         with self._lock:
             row = self._live(name)
             for version in row["versions"]:
-                self._new_revision(row, version, {}, "reload")
+                self._new_revision(row, version, self._plan(version, {}), "reload")
         return self._asked(name)
 
     def put_version(self, name: str, version: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -156,13 +164,15 @@ class Manager:
                     name, {"operation": _operation("create", version), "updated_utc": utc_now()}
                 )
             else:
+                says_what = any(key in body for key in ("models", "inference", "config"))
+                planned = self._plan(found, body) if says_what else None
                 values: dict[str, Any] = {"about": _about(body, found["about"]), "updated_utc": utc_now()}
                 if traffic is not None:
                     self._check_shares(row, version, asked.check_traffic(traffic))
                     values["traffic"] = float(traffic)
                 self._record.endpoints.change(name, {}, {version: values})
-                if any(key in body for key in ("models", "inference", "config")):
-                    self._new_revision(row, found, body, "update")
+                if planned:
+                    self._new_revision(row, found, planned, "update")
             if body.get("is_default"):
                 flags = {
                     one["name"]: {"is_default": int(one["name"] == version)}
@@ -246,24 +256,26 @@ class Manager:
     def _show(self, row: dict[str, Any]) -> dict[str, Any]:
         return show(row, address_of(row["kind"], self._address()), self.steps.seen(row["name"]))
 
-    def _new_revision(
-        self, row: dict[str, Any], version: dict[str, Any], body: dict[str, Any], kind: str, replace: bool = False
-    ) -> None:
-        """What is not given stays as it was. One that is on its way is left behind: its successor takes its place."""
+    def _plan(self, version: dict[str, Any], body: dict[str, Any], replace: bool = False) -> dict[str, Any]:
+        """The next revision of a version, checked. What is not given stays as it was."""
         latest = version["wanted"] or version["serving"]
         what = latest["what"]
         if "models" in body or "inference" in body:
-            inference = body["inference"] if "inference" in body else what["inference"]
-            what = asked.check_what(self._record, body.get("models") or what["models"], inference)
+            models = body["models"] if "models" in body else what["models"]
+            what = asked.check_what(
+                self._record, models, body["inference"] if "inference" in body else what["inference"]
+            )
         config = asked.check_config(body.get("config"), None if replace else latest["config"])
-        number = version["last_revision"] + 1
-        wanted = {"revision": number, "what": what, "config": config, "launch": None}
-        changed = {"wanted": wanted, "last_revision": number, "updated_utc": utc_now()}
+        return {"revision": version["last_revision"] + 1, "what": what, "config": config, "launch": None}
+
+    def _new_revision(self, row: dict[str, Any], version: dict[str, Any], wanted: dict[str, Any], kind: str) -> None:
+        """One that is on its way is left behind: its successor takes its place."""
+        changed = {"wanted": wanted, "last_revision": wanted["revision"], "updated_utc": utc_now()}
+        values: dict[str, Any] = {"operation": _operation(kind, version["name"]), "updated_utc": utc_now()}
         if version["serving"] is None:
             changed.update(state="Transitioning", error=None)
-        values: dict[str, Any] = {"operation": _operation(kind, version["name"]), "updated_utc": utc_now()}
-        if version["is_default"] and version["serving"] is None:
-            values.update(state="Transitioning", error=None)
+            if version["is_default"]:
+                values.update(state="Transitioning", error=None)
         self._record.endpoints.change(row["name"], values, {version["name"]: changed})
 
     def _check_shares(self, row: dict[str, Any], version: str, traffic: float) -> None:
@@ -286,16 +298,7 @@ class Manager:
         return self.get(name)
 
     def _pick_port(self, kind: str, port: Optional[int]) -> int:
-        host = address_of(kind, self._address())["host"]
-        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as sock:
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                sock.bind((host, port or 0))
-            except OSError as error:
-                raise EndpointError(
-                    f"port {port} cannot be opened on {host}: {error.strerror}. Give another, or none."
-                ) from error
-            return int(sock.getsockname()[1])
+        return free_port(address_of(kind, self._address())["host"], port)
 
     def _front(self, name: str) -> FrontHandle:
         with self._lock:
@@ -336,6 +339,11 @@ class Manager:
         except Exception:
             log.exception("Endpoint %s could not be looked at", name)
         return False
+
+
+def _asks_for_keys(kind: str, body: dict[str, Any]) -> bool:
+    """What v1's kinds do where nothing is said."""
+    return kind == "aks" and not body.get("token_auth_enabled")
 
 
 def _operation(kind: str, version: str) -> dict[str, Any]:

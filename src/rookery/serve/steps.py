@@ -15,7 +15,7 @@ from rookery.errors import NotFoundError, RookeryError
 from rookery.record import Record
 from rookery.record.clock import utc_now
 from rookery.serve import launch
-from rookery.serve.desired import make_desired
+from rookery.serve.desired import address_of, free_port, make_desired
 from rookery.serve.fronts import FrontHandle
 from rookery.spec.paths import WorkspacePaths
 
@@ -154,6 +154,7 @@ class Steps:
             if told is not None:
                 self._take_version(row, version, told)
         row = self._record.endpoints.get(name)
+        self._move(row, status)
         values = self._state(row, status)
         if values:
             self._record.endpoints.change(name, values)
@@ -206,6 +207,15 @@ class Steps:
         row.update(values)
         self.push(row["name"])
 
+    def _move(self, row: dict[str, Any], status: dict[str, Any]) -> None:
+        """A port that nobody asked for and somebody else has taken, while the front was away, is given up for another."""
+        wanted = {**address_of(row["kind"], self._address()), "port": row["settings"]["port"]}
+        if status["problem"] and status["listening"] != wanted and not row["settings"]["port_given"]:
+            settings = {**row["settings"], "port": free_port(wanted["host"])}
+            self._record.endpoints.change(row["name"], {"settings": settings, "updated_utc": utc_now()})
+            row["settings"] = settings
+            self.push(row["name"])
+
     def _state(self, row: dict[str, Any], status: dict[str, Any]) -> dict[str, Any]:
         """What of the endpoint itself has changed."""
         default = next(one for one in row["versions"] if one["is_default"])
@@ -242,7 +252,8 @@ class Steps:
         front = self._seen.get(name, {}).get("pid")
         for key in wanted:
             try:
-                leases.hold(key, _owner(name), os.getpid())
+                if not leases.hold(key, _owner(name), os.getpid()):
+                    self._lost(row, key)
                 if front:
                     leases.hold(key, _owner(name), int(front), holder="front")
             except OSError as error:
@@ -250,6 +261,15 @@ class Steps:
         for key in self._held.get(name, set()) - wanted:
             leases.release_hold(key, _owner(name))
         self._held[name] = wanted
+
+    def _lost(self, row: dict[str, Any], key: str) -> None:
+        """Its environment was removed while nobody held it: what needs it is prepared again, as a new revision."""
+        for version in row["versions"]:
+            serving = version["serving"]
+            if serving and not version["wanted"] and serving["launch"]["environment"]["key"] == key:
+                number = version["last_revision"] + 1
+                changed = {"wanted": {**serving, "revision": number, "launch": None}, "last_revision": number}
+                self._record.endpoints.change(row["name"], {}, {version["name"]: changed})
 
     def _sweep(self, name: str, version: str, revision: int) -> None:
         """App roots of revisions that are over; one that still drains keeps what it has open."""

@@ -34,7 +34,9 @@ def graph_to_yaml(graph: dict[str, Any]) -> str:
     for node in nodes.values() if isinstance(nodes, dict) else ():
         inputs = node.get("inputs") if isinstance(node, dict) else None
         if isinstance(inputs, dict):
-            node["inputs"] = {port: source if _short(source) is None else _short(source) for port, source in inputs.items()}
+            node["inputs"] = {
+                port: source if _short(source) is None else _short(source) for port, source in inputs.items()
+            }
     return str(yaml.dump(plain, Dumper=_dumper(), sort_keys=False, allow_unicode=True, width=120))
 
 
@@ -84,4 +86,10 @@ def _dumper() -> Any:
         def ignore_aliases(self, data: Any) -> bool:
             return True
 
+    def text(dumper: Any, value: str) -> Any:
+        # Line ends of other alphabets are folded away in every style but this one.
+        odd = any((ord(c) < 32 and c != "\n") or c in "\x7f\x85\xa0\u2028\u2029\ufeff" for c in value)
+        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style='"' if odd else None)
+
+    Dumper.add_representer(str, text)
     return Dumper

@@ -15,6 +15,7 @@ import socket
 import subprocess
 import sys
 import sysconfig
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -31,6 +32,19 @@ AZURITE = "azurite@3.35.0"
 ACCOUNT = "devstoreaccount1"
 ACCOUNT_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 LIMIT_S = 120.0
+# Two things that the emulator lacks: requests at the same time, and objects of no bytes.
+_EMULATOR = """
+from http import server
+server.HTTPServer = server.ThreadingHTTPServer
+from gcp_storage_emulator import server as emulator
+read = emulator._read_data
+def read_also_nothing(handler, query):
+    data = read(handler, query)
+    return b"" if data is None and handler.command in ("POST", "PUT") and "/upload/" in handler.path else data
+emulator._read_data = read_also_nothing
+from gcp_storage_emulator.__main__ import main
+main()
+"""
 
 
 def ensure_store_clients() -> str:
@@ -77,30 +91,31 @@ def gcs_emulator() -> Iterator[str]:
     """The address of a server that speaks Google Cloud Storage's JSON interface and keeps objects in memory."""
     python = ensure_store_clients()
     port = _free_port()
-    program = "from gcp_storage_emulator.__main__ import main; main()"
-    command = [python, "-c", program, "start", "--host", "127.0.0.1", "--port", str(port), "--in-memory"]
+    command = [python, "-c", _EMULATOR, "start", "--host", "127.0.0.1", "--port", str(port), "--in-memory"]
     with _server(command, port):
         yield f"http://127.0.0.1:{port}"
 
 
 @contextlib.contextmanager
 def _server(command: list[str], port: int) -> Iterator[None]:
-    process = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
-    )
-    try:
-        deadline = time.monotonic() + LIMIT_S
-        while not _answers(port):
-            if process.poll() is not None or time.monotonic() > deadline:
-                process.kill()
-                told = (process.communicate()[1] or b"").decode(errors="replace")[-1000:]
-                raise RuntimeError(f"{os.path.basename(command[1])} does not answer: {told}")
-            time.sleep(0.1)
-        yield
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
+    # Not a pipe: a server whose words nobody reads would stop when it is full.
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said, start_new_session=True
+        )
+        try:
+            deadline = time.monotonic() + LIMIT_S
+            while not _answers(port):
+                if process.poll() is not None or time.monotonic() > deadline:
+                    said.seek(0)
+                    told = said.read().decode(errors="replace")[-1000:]
+                    raise RuntimeError(f"{os.path.basename(command[0])} does not answer: {told}")
+                time.sleep(0.1)
+            yield
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
 
 def _answers(port: int) -> bool:

@@ -2,21 +2,44 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import secrets
 import signal
 import sys
 import textwrap
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from rookery.engine.processes import all_pids, environment_of, is_running
-from rookery.sdk import Environment, Experiment, Retries, ScriptRunConfig
+from rookery.sdk import (
+    Dataset,
+    Datastore,
+    Environment,
+    Experiment,
+    OutputFileDatasetConfig,
+    Retries,
+    ScriptRunConfig,
+)
 from rookery.spec.paths import WorkspacePaths
 from rookery.testing.ending import evidence, wait_for_end
 from rookery.testing.stand_in import wait_for
 
-__all__ = ["DDP", "MPI", "STEPS", "completes", "kill_keeper", "lines", "marked", "submit_script", "wait_for_start"]
+__all__ = [
+    "DATA",
+    "DDP",
+    "MPI",
+    "STEPS",
+    "check_delivery",
+    "completes",
+    "kill_keeper",
+    "lines",
+    "marked",
+    "submit_script",
+    "wait_for_start",
+]
 
 START_S = 300.0
 
@@ -58,12 +81,68 @@ STEPS = """
         time.sleep(0.05)
     print('DONE', step, flush=True)
 """
+# Tells what it was given, and on which machine's disk it lies; leaves a file for each rank.
+DATA = """
+    import hashlib, os, socket, sys
+    _, seen_from_there, data, out = sys.argv[1:]
+    total, names = hashlib.sha256(), sorted(os.listdir(data))
+    for name in names:
+        with open(os.path.join(data, name), 'rb') as f:
+            total.update(name.encode() + f.read())
+    rank, inode = os.environ['RANK'], os.stat(os.path.join(data, names[0])).st_ino
+    with open(os.path.join(out, 'of rank ' + rank), 'w') as f:
+        f.write(total.hexdigest())
+    print('DATA', rank, total.hexdigest(), socket.gethostname(), inode, os.path.exists(seen_from_there), flush=True)
+"""
+
+
+def check_delivery(workspace: Any, hidden: str, submit: Callable[..., Any]) -> Any:
+    """Data on a datastore that nodes do not see: fetched once per machine, and what they make of it comes back. The last run.
+
+    Args:
+        hidden: a folder of this machine, in whose place nodes have an empty one.
+        submit: `submit(script, arguments)` starts four ranks on two nodes that are said to share no files.
+    """
+    place = os.path.join(hidden, secrets.token_hex(4))
+    os.makedirs(place)
+    store = Datastore.register_folder(workspace, "hidden", place)
+    digest = hashlib.sha256()
+    os.makedirs(os.path.join(place, "in"))
+    for name, data in (("a b.bin", os.urandom(3_000_000)), ("empty", b""), ("it's.txt", b"words")):
+        with open(os.path.join(place, "in", name), "wb") as f:
+            f.write(data)
+        digest.update(name.encode() + data)
+    given = Dataset.File.from_files((store, "in")).register(workspace, "given")
+    seen: list[dict[str, str]] = []
+    for version in (1, 2):
+        output = OutputFileDatasetConfig("out", destination=(store, "out/{run-id}")).register_on_complete("made")
+        run = submit(DATA, [os.path.join(place, "in"), given.as_named_input("given").as_mount(), output])
+        completes(run)
+        found = lines(run, "DATA")
+        assert sorted(line[1] for line in found) == ["0", "1", "2", "3"], evidence(run)
+        assert {line[2] for line in found} == {digest.hexdigest()}
+        assert {line[5] for line in found} == {"False"}, "a node sees the keeper's files: nothing was fetched"
+        # One copy on each of the two machines, for both of its ranks, and the same one for the next run.
+        assert len({line[3] for line in found}) == 2
+        assert len({(line[3], line[4]) for line in found}) == 2
+        seen.append({line[3]: line[4] for line in found})
+        made = Dataset.get_by_name(workspace, "made")
+        assert made.version == version
+        assert made.to_path() == [f"/of rank {rank}" for rank in range(4)]
+    assert seen[0] == seen[1], "it was fetched again"
+    return run
 
 
 def submit_script(
-    workspace: Any, target: Any, folder: Path, text: str, distributed: Any = None, retries: int = 0
+    workspace: Any,
+    target: Any,
+    folder: Path,
+    text: str,
+    distributed: Any = None,
+    retries: int = 0,
+    arguments: Sequence[Any] = (),
 ) -> Any:
-    """Submit a script with this interpreter; its one argument is `folder`."""
+    """Submit a script with this interpreter; its first argument is `folder`."""
     source = folder / "a source folder"
     source.mkdir(exist_ok=True)
     (source / "train.py").write_text(textwrap.dedent(text))
@@ -73,7 +152,7 @@ def submit_script(
     config = ScriptRunConfig(
         str(source),
         script="train.py",
-        arguments=[str(folder)],
+        arguments=[str(folder), *arguments],
         compute_target=target,
         environment=here,
         distributed_job_config=distributed,

@@ -36,12 +36,14 @@ class Place:
     Args:
         name: of the datastore.
         large_bytes: how large its large file is; a folder's and a web server's are sparse.
+        num_many: how many files are many to it.
     """
 
     name = "exam"
     writes = True
     has_folders = True
     large_bytes = 5 * 1024**3 // 2
+    num_many = 300
 
     def __init__(self, record: Record) -> None:
         self.record = record
@@ -177,7 +179,7 @@ class DataExam:
             place.resolve("w")
 
     def test_many_files(self, place: Place) -> None:
-        count = 300
+        count = place.num_many
         for i in range(count):
             place.put(f"m/{i % 7}/{i}.bin", b"%d" % i)
         manifest = place.resolve("m")

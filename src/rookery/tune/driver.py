@@ -7,11 +7,12 @@ noted before it is stopped. A keeper that is killed anywhere is followed by one 
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from typing import Any, Optional
 
 from rookery.engine.loop import Loop
-from rookery.errors import RunNotFoundError
+from rookery.errors import RunConfigError, RunNotFoundError, UserError
 from rookery.spec.run import RunKind, RunSpec
 from rookery.spec.status import RunStatus
 
@@ -71,12 +72,18 @@ class TuneDriver:
 
         try:
             tuning = Tuning(self._record, self._controller, run, lambda: self._loop.post(lambda: self._ring(run_id)))
-        except Exception as error:
+        except (UserError, RunConfigError, KeyError, TypeError) as error:
             log.exception("Tuning %s cannot be taken up", run_id)
             from rookery.tune.telling import failure
 
             words = f"The keeper cannot read what it is to do ({error})."
             self._record.runs.advance(run_id, status=RunStatus.FAILED, error=failure(words))
+            return None
+        except Exception:
+            log.exception("Tuning %s could not be taken up now; it is tried again", run_id)
+            again = threading.Timer(RETRY_S, self.submitted, [run_id])
+            again.daemon = True
+            again.start()
             return None
         self._tunings[run_id] = tuning
         self._due[run_id] = 0.0

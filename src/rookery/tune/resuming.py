@@ -10,7 +10,7 @@ from rookery.data.resolve import resolver_of
 from rookery.spec.data import INPUT_VARIABLE, DataInput
 from rookery.spec.run import RunSpec
 
-__all__ = ["RESUME_INPUT", "resumed_spec"]
+__all__ = ["RESUME_INPUT", "lay_out_outputs", "resumed_spec"]
 
 RESUME_INPUT = "RESUME_FROM"
 _OUTPUTS = "outputs/"
@@ -21,9 +21,7 @@ def resumed_spec(record: Any, spec: RunSpec, earlier: str, submitted_by: str) ->
     gives the same."""
     if not record.artifacts.list(earlier, _OUTPUTS):
         return spec
-    store = record.datastores.default()
-    folder = f"azureml/{earlier}/outputs"
-    _lay_out(record, store, folder, earlier)
+    store, folder = lay_out_outputs(record, earlier)
     definition = {"kind": "file", "sources": [{"datastore": store, "path": folder}]}
     saved = record.datasets.save(definition, submitted_by)
     place = f"${INPUT_VARIABLE}{RESUME_INPUT}"
@@ -33,9 +31,11 @@ def resumed_spec(record: Any, spec: RunSpec, earlier: str, submitted_by: str) ->
     return replace(spec, inputs=more, arguments=(*spec.arguments, "--resume-from", place))
 
 
-def _lay_out(record: Any, store_name: str, folder: str, earlier: str) -> None:
-    """Its outputs as files on the datastore; those that are there are left as they are."""
-    store = resolver_of(record).store(store_name)
+def lay_out_outputs(record: Any, earlier: str) -> tuple[str, str]:
+    """The outputs of a run as files on the default datastore, whose name and folder are returned; those that are there are
+    left as they are."""
+    name, folder = record.datastores.default(), f"azureml/{earlier}/outputs"
+    store = resolver_of(record).store(name)
     for artifact in record.artifacts.list(earlier, _OUTPUTS):
         path = f"{folder}/{artifact['name'][len(_OUTPUTS) :]}"
         found = store.find(path)
@@ -44,3 +44,4 @@ def _lay_out(record: Any, store_name: str, folder: str, earlier: str) -> None:
         with store.writer(path) as writer, record.content.open(artifact["sha256"]) as source:
             shutil.copyfileobj(source, writer, 1024 * 1024)
             writer.commit()
+    return name, folder

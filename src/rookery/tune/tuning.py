@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, Optional
 
 from rookery.engine.creating import create_run
-from rookery.errors import ConflictError, RookeryError, ServiceError, StorageError
+from rookery.errors import RookeryError, ServiceError, StorageError
 from rookery.record.clock import milliseconds, utc_now
 from rookery.spec.plain import from_plain
 from rookery.spec.run import RunSpec
@@ -25,7 +25,7 @@ __all__ = ["Tuning"]
 
 log = logging.getLogger(__name__)
 LOOK_AT_ALL_S = 4.0
-NOT_FOR_EVER = (StorageError, ServiceError, ConflictError)  # what may be otherwise in a second
+NOT_FOR_EVER = (StorageError, ServiceError)  # what may be otherwise in a second
 
 
 class Tuning:
@@ -169,6 +169,7 @@ class Tuning:
         if self._answer is not None:
             answer, self._answer = self._answer, None
             self._see(answer)
+            self._proposer.taken()
 
     def _report(self, number: int, values: tuple[float, ...]) -> None:
         was_stopped = self.state.trials[number].stopped

@@ -17,6 +17,7 @@ import os
 import signal
 import sys
 import traceback
+from typing import Any  # noqa: F401  (in comments, for Python 3.6)
 
 __all__ = ["MiniBatchContext", "main"]
 
@@ -43,7 +44,9 @@ def main(words=None):
     print("%d mini batches in %d processes" % (len(batches), options.processes))
     sys.stdout.flush()
     results = _work(options, rest, batches)
-    failed, rows, errors = 0, [], []
+    failed = 0
+    rows = []  # type: list
+    errors = []  # type: list
     for number, (batch, (made, error)) in enumerate(zip(batches, results)):
         missing = batch["count"] - (0 if made is None else len(made))
         if error:
@@ -83,7 +86,7 @@ def _parse(words):
 
 def _batches(options):
     """[{"input", "files" or "table", "count"}]."""
-    found = []
+    found = []  # type: list
     for given in options.input:
         name, _, path = given.partition("=")
         files = _files(path)
@@ -99,7 +102,7 @@ def _batches(options):
 def _files(path):
     if os.path.isfile(path):
         return [path]
-    found = []
+    found = []  # type: list
     for folder, folders, files in os.walk(path, followlinks=True):
         folders.sort()
         found.extend(os.path.join(folder, name) for name in sorted(files) if not name.startswith("."))
@@ -158,7 +161,7 @@ def _work(options, rest, batches):
         pool.join()
 
 
-_here = {}
+_here = {}  # type: dict
 
 
 def _begin(options, rest):
@@ -167,7 +170,7 @@ def _begin(options, rest):
     if folder not in sys.path:
         sys.path.insert(0, folder)
     sys.argv = [options.entry] + list(rest)
-    spec = importlib.util.spec_from_file_location("entry_script", options.entry)
+    spec = importlib.util.spec_from_file_location("entry_script", options.entry)  # type: Any
     module = importlib.util.module_from_spec(spec)
     sys.modules["entry_script"] = module
     spec.loader.exec_module(module)

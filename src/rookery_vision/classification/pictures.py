@@ -19,13 +19,15 @@ from rookery_vision.classification.cache import DecodedCache, content_key
 from rookery_vision.classification.prepare import to_shape
 from rookery_vision.declare import launched
 from rookery_vision.errors import InvalidDatasetError
-from rookery_vision.formats.image_directory import ImageDirectory
+from rookery_vision.formats.image_directory import ImageDirectory, ImageRow
 from rookery_vision.formats.model_directory import Preprocessing
 from rookery_vision.pictures import decoders
 
 __all__ = ["Batch", "PictureSet"]
 
 MOST_THREADS = 16
+DETAIL = 1.25  # pictures to cut random parts of are kept this much larger: an average part is then not blown up, and as sharp as a whole one
+TOLERATED = 1.5  # so much larger than that is better than resizing, which takes longer than decoding
 AHEAD = 3  # batches that are ready before they are asked for
 
 
@@ -57,6 +59,7 @@ class PictureSet:
         self.directory, self.prep, self.seed, self.augmentation = directory, preprocessing, seed, augmentation
         self.labels = numpy.asarray(labels if labels is not None else [-1] * len(directory.rows), dtype=numpy.int64)
         self.size = self._common_size()
+        self._crops = bool(preprocessing.crop) and augmentation != "None"
         self.cache = self._open_cache() if with_cache else None
         self._pool = ThreadPoolExecutor(max_workers=num_threads())
 
@@ -95,25 +98,41 @@ class PictureSet:
 
     def picture(self, place: int, epoch: Optional[int] = None) -> Any:
         """One picture (H, W, C) as the network gets it, still in bytes."""
-        whole = self._decoded(place)
+        row, whole = self.directory.rows[place], self._decoded(place)
         if epoch is not None and self.augmentation != "None":
-            chance = numpy.random.default_rng((self.seed, epoch, self.directory.rows[place].id))
+            chance = numpy.random.default_rng((self.seed, epoch, row.id))
             if self.prep.crop:
                 return crop_and_flip(whole, self.prep.crop, chance)
             return flip(whole, chance)
-        return center(whole, self.prep.crop) if self.prep.crop else whole
+        if not self.prep.crop:
+            return whole
+        return center(to_shape(whole, resized_shape(row.height, row.width, self.prep.resize)), self.prep.crop)
 
     def _decoded(self, place: int) -> Any:
-        """Decoded, its shorter edge resized where that is asked for."""
+        """Decoded and resized as it is kept."""
         kept = self.cache.get(place) if self.cache is not None else None
         if kept is not None:
             return kept
         row = self.directory.rows[place]
-        shape = resized_shape(row.height, row.width, self.prep.resize)
-        picture = to_shape(self.directory.decode(row, short_edge=self.prep.resize), shape)
+        shape = self._kept_shape(row)
+        picture = to_shape(self.directory.decode(row, short_edge=min(shape) if self.prep.resize else None), shape)
         if self.cache is not None:
             self.cache.put(place, picture)
         return picture
+
+    def _kept_shape(self, row: ImageRow) -> tuple[int, int]:
+        """(height, width) of a picture between decoding and cutting. To cut parts of it: as it comes out of the decoder, where that is
+        about right, else resized; never larger than it is, but for the edge that is asked for.
+        """
+        edge = self.prep.resize
+        if not edge or not self._crops:
+            return resized_shape(row.height, row.width, edge)
+        wanted = max(edge, min(round(edge * DETAIL), row.height, row.width))
+        if row.file_name.endswith((".jpg", ".jpeg")):
+            comes = decoders.shape_of(row.height, row.width, wanted)
+            if wanted <= min(comes) <= wanted * TOLERATED:
+                return comes
+        return resized_shape(row.height, row.width, wanted)
 
     def _common_size(self) -> tuple[int, int]:
         """(height, width) of every picture as the network gets it.
@@ -133,9 +152,9 @@ class PictureSet:
         return next(iter(sizes), (0, 0))
 
     def _open_cache(self) -> Optional[DecodedCache]:
-        shapes = [resized_shape(r.height, r.width, self.prep.resize) for r in self.directory.rows]
+        shapes = [self._kept_shape(row) for row in self.directory.rows]
         paths = [self.directory.path(r) for r in self.directory.rows]
         try:
-            return DecodedCache.open(content_key(paths, f"short edge {self.prep.resize}, {decoders.chosen()}"), shapes)
+            return DecodedCache.open(content_key(paths, f"{sorted(set(shapes))}, {decoders.chosen()}"), shapes)
         except FileNotFoundError as error:
             raise InvalidDatasetError(f"{self.directory.folder} lacks {error.filename}. Make it again.") from error

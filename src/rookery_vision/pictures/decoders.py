@@ -15,7 +15,7 @@ from typing import Any, Optional
 
 from rookery_vision.probes import fastest, kept, seconds_of
 
-__all__ = ["ORDER", "PILLOW", "available", "chosen", "decode_with", "settle", "to_rgb"]
+__all__ = ["ORDER", "PILLOW", "available", "chosen", "decode_with", "settle", "shape_of", "to_rgb"]
 
 PILLOW = "pillow"
 ORDER = ("simplejpeg", "opencv", "torchvision", PILLOW)  # where two are as fast, the earlier one
@@ -76,6 +76,19 @@ def decode_with(name: str, data: bytes, short_edge: Optional[int]) -> Any:
     )
 
 
+def shape_of(height: int, width: int, least: int) -> tuple[int, int]:
+    """(height, width) that a JPEG of this size comes out of the chosen decoder with, when its shorter edge is to keep `least` pixels. Where it
+    is not what comes out, the picture has to be resized: slower, not wrong.
+    """
+    name, edge = chosen(), min(height, width)
+    eighths = 8
+    if name == "simplejpeg":
+        eighths = next((k for k in range(1, 8) if -(-edge * k // 8) >= least), 8)
+    elif name in ("opencv", PILLOW) and edge >= least:
+        eighths = 8 // _power_of_two(edge, least)
+    return -(-height * eighths // 8), -(-width * eighths // 8)
+
+
 def to_rgb(picture: Any) -> Any:
     if picture.mode == "P" and "transparency" in picture.info:
         picture = picture.convert("RGBA")
@@ -94,7 +107,7 @@ def _opencv(data: bytes, short_edge: Optional[int]) -> Any:
     if not short_edge:
         flag = cv2.IMREAD_COLOR
     else:
-        scale = _scale(data, short_edge)
+        scale = _power_of_two(min(_size(data)), short_edge)
         flag = {1: cv2.IMREAD_COLOR, 2: cv2.IMREAD_REDUCED_COLOR_2, 4: cv2.IMREAD_REDUCED_COLOR_4}.get(
             scale, cv2.IMREAD_REDUCED_COLOR_8
         )
@@ -122,19 +135,22 @@ def _pillow(data: bytes, short_edge: Optional[int]) -> Any:
     from PIL import Image
 
     with Image.open(io.BytesIO(data)) as picture:
-        if short_edge:
-            scale = max(1, min(picture.size) // short_edge)
+        scale = _power_of_two(min(picture.size), short_edge) if short_edge else 1
+        if scale > 1:
             picture.draft("RGB", (picture.width // scale, picture.height // scale))
         return numpy.array(to_rgb(picture))
 
 
-def _scale(data: bytes, short_edge: int) -> int:
-    """By how much it may be decoded smaller: 1, 2, 4 or 8."""
+def _power_of_two(edge: int, least: int) -> int:
+    """By how much an edge may be decoded smaller: 1, 2, 4 or 8."""
+    return max(s for s in (1, 2, 4, 8) if s == 1 or edge // s >= least)
+
+
+def _size(data: bytes) -> tuple[int, int]:
     from PIL import Image
 
     with Image.open(io.BytesIO(data)) as picture:
-        edge = min(picture.size)
-    return max(s for s in (1, 2, 4, 8) if s == 1 or -(-edge // s) >= short_edge)
+        return picture.size
 
 
 @functools.cache

@@ -20,7 +20,7 @@ export async function score(name: string, body: Blob | string, type: string, sig
   let response: Response;
   let text: string;
   try {
-    response = await fetch(apiUrl(PATHS.score[1], { name }), { method: "POST", signal, credentials: "same-origin", headers: { "Content-Type": type }, body });
+    response = await fetch(apiUrl(PATHS.score_endpoint[1], { name }), { method: "POST", signal, credentials: "same-origin", headers: { "Content-Type": type }, body });
     text = await response.text();
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;

@@ -21,7 +21,7 @@ from rookery.serve.front.replica import start_ticks
 from rookery.serve.front.service import Service, write_whole
 from rookery.serve.front.wire import Connection
 
-LOOK_S = 0.1
+LOOK_S = 0.25
 LEAVE_S = 20.0
 WAIT_LOCK_S = 10.0
 
@@ -69,7 +69,7 @@ class Front:
                 await asyncio.wait_for(self._stopping.wait(), LOOK_S)
             self._service.look()
             turn += 1
-            if turn % 20 == 0:
+            if turn % 8 == 0:
                 if not os.path.exists(os.path.join(self._folder, "desired.json")):
                     return  # the endpoint, or its whole workspace, is gone
                 await self._listen()

@@ -13,9 +13,10 @@ from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any, Optional
 
-__all__ = ["Connection", "Request", "answer_bytes", "refusal"]
+__all__ = ["Connection", "Request", "refusal", "write_parts"]
 
 MAX_HEAD = 64 * 1024
+JOINED = 32 * 1024
 _TOKEN = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+\Z").match
 _METHODS = (b"GET", b"POST", b"OPTIONS", b"HEAD", b"PUT", b"DELETE", b"PATCH")
 _WORDS = {status.value: status.phrase for status in HTTPStatus}
@@ -96,7 +97,7 @@ class Connection(asyncio.Protocol):
         closes = self._close_after
         if request.method == "HEAD":
             body = b""
-        self._transport.write(answer_bytes(status, headers, body, content_type, closes))
+        write_parts(self._transport, answer_head(status, headers, len(body), content_type, closes), body)
         self._busy = False
         if closes:
             self._transport.close()
@@ -114,7 +115,7 @@ class Connection(asyncio.Protocol):
         """What cannot be a request of ours: said, and hung up."""
         if self._transport is not None:
             body, content_type = refusal(status, words)
-            self._transport.write(answer_bytes(status, [], body, content_type, True))
+            write_parts(self._transport, answer_head(status, [], len(body), content_type, True), body)
             self._transport.close()
             self._busy = True  # nothing more is read
             self._buffer.clear()
@@ -197,7 +198,8 @@ class Connection(asyncio.Protocol):
             return self._read_chunks(request)
         if len(self._buffer) < self._left:
             return False
-        request.body = bytes(self._buffer[: self._left])
+        with memoryview(self._buffer) as view:  # a slice of the buffer itself would be copied twice
+            request.body = bytes(view[: self._left])
         del self._buffer[: self._left]
         return True
 
@@ -258,10 +260,17 @@ def refusal(status: int, words: str) -> tuple[bytes, str]:
     return json.dumps(told).encode("utf-8"), "application/json"
 
 
-def answer_bytes(status: int, headers: list[tuple[str, str]], body: bytes, content_type: str, closes: bool) -> bytes:
+def write_parts(transport: Any, head: bytes, body: bytes) -> None:
+    """Small ones in one piece; a large body is not copied only to have a head before it."""
+    if len(body) <= JOINED:
+        transport.write(head + body)
+    else:
+        transport.write(head)
+        transport.write(body)
+
+
+def answer_head(status: int, headers: list[tuple[str, str]], length: int, content_type: str, closes: bool) -> bytes:
     lines = [f"HTTP/1.1 {status} {_WORDS.get(status, 'Unknown')}\r\nContent-Type: {content_type}\r\n"]
     lines += [f"{name}: {value}\r\n" for name, value in headers]
-    lines.append(
-        f"Content-Length: {len(body)}\r\n{'Connection: close' if closes else 'Connection: keep-alive'}\r\n\r\n"
-    )
-    return "".join(lines).encode("latin-1", "replace") + body
+    lines.append(f"Content-Length: {length}\r\n{'Connection: close' if closes else 'Connection: keep-alive'}\r\n\r\n")
+    return "".join(lines).encode("latin-1", "replace")

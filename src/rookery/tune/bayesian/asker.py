@@ -49,6 +49,7 @@ class Asker:
         self._holder = holder
         self._lock = threading.Lock()
         self._process: Optional[subprocess.Popen[bytes]] = None
+        self._is_closed = False
 
     def ask(self, question: dict[str, Any]) -> list[dict[str, Any]]:
         """Values for `question["count"]` children.
@@ -61,13 +62,15 @@ class Asker:
                 answer = self._try(question)
                 if answer is not None and "values" in answer:
                     return list(answer["values"])
-                if is_last:
+                if is_last or self._is_closed:
                     words = answer["error"] if answer else "its process ended without an answer"
                     raise ServiceError(f"Bayesian sampling: Optuna could not propose values ({words}).")
                 self._end()
         raise AssertionError("the second try returns or raises")
 
     def close(self) -> None:
+        """A question under way fails."""
+        self._is_closed = True
         self._end()
 
     def _try(self, question: dict[str, Any]) -> Optional[dict[str, Any]]:

@@ -12,7 +12,8 @@ import { Skeleton } from "@/components/Skeleton";
 import { Link } from "@/router/Link";
 import { useSearch } from "@/router/location";
 import styles from "./Data.module.css";
-import { datasetAddress, trail } from "./datasets";
+import { datasetAddress, isPicture, trail } from "./datasets";
+import { FileDialog } from "./FileDialog";
 import { PictureDialog } from "./PictureDialog";
 
 const PAGE = 200;
@@ -23,6 +24,7 @@ export function FolderView({ dataset }: { dataset: Dataset }) {
   const { name, version } = dataset;
   const [search, change] = useSearch();
   const folder = search.get("folder") ?? "";
+  const file = search.get("file");
   const asked = useInfiniteQuery({
     queryKey: keys.dataContent(name, version, "folder", folder),
     queryFn: ({ signal, pageParam }) => call("list_dataset_folder", { path: { name, version }, query: { path: folder, first: pageParam, limit: PAGE }, signal }),
@@ -69,7 +71,9 @@ export function FolderView({ dataset }: { dataset: Dataset }) {
           {others.map((entry) => (
             <li key={entry.path} data-row={entry.path}>
               <Icon name="file" />
-              <span className={styles.grow}>{entry.name}</span>
+              <Link to={`${to(folder)}&file=${encodeURIComponent(entry.path)}`} className={styles.grow}>
+                {entry.name}
+              </Link>
               <span className={styles.about}>{formatBytes(entry.bytes)}</span>
               <a href={url(entry.path, false)} download={entry.name} aria-label={`Download ${entry.name}`} title={`Download ${entry.name}`}>
                 <Icon name="download" />
@@ -88,7 +92,8 @@ export function FolderView({ dataset }: { dataset: Dataset }) {
           )}
         </p>
       )}
-      {search.get("file") && <PictureDialog path={search.get("file") ?? ""} all={pictures.map((entry) => entry.path)} url={url} onShow={(path) => change({ file: path })} onClose={() => change({ file: null })} />}
+      {file && isPicture(file) && <PictureDialog path={file} all={pictures.map((entry) => entry.path)} url={url} onShow={(path) => change({ file: path })} onClose={() => change({ file: null })} />}
+      {file && !isPicture(file) && <FileDialog dataset={dataset} path={file} download={url(file, false)} onClose={() => change({ file: null })} />}
     </Card>
   );
 }

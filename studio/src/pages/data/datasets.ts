@@ -59,3 +59,8 @@ export function neighbour<T>(all: readonly T[], current: T, step: 1 | -1): T | n
 export function hasWords(dataset: Dataset, text: string): boolean {
   return `${dataset.name} ${dataset.description} ${Object.entries(dataset.tags).flat().join(" ")}`.toLowerCase().includes(text.toLowerCase());
 }
+
+/** By its name, as the keeper tells it: what a browser shows as a picture. */
+export function isPicture(path: string): boolean {
+  return /\.(png|jpe?g|gif|bmp|webp)$/i.test(path);
+}

@@ -1,4 +1,3 @@
-import { useReactFlow } from "@xyflow/react";
 import { useCallback, useMemo, useState } from "react";
 import { useMay } from "@/api/session";
 import { Button, IconButton } from "@/components/Button";
@@ -7,22 +6,19 @@ import { Skeleton } from "@/components/Skeleton";
 import { toast, toastError } from "@/components/toasts";
 import { useIsNarrow } from "@/components/useIsNarrow";
 import { readDrop, type Chosen } from "@/pages/data/dropped";
-import { navigate, useSearch } from "@/router/location";
+import { navigate } from "@/router/location";
 import { useTitle } from "@/router/title";
 import { createDraft, useCatalog, type Draft } from "./asks";
 import { Canvas, type CanvasEdits } from "./canvas/Canvas";
 import { CanvasTools, KeepInSight } from "./canvas/CanvasTools";
-import { fitted, motionMs } from "./canvas/motion";
 import type { Shown } from "./canvas/toFlow";
 import styles from "./Designer.module.css";
 import { CodeDialog, KeysDialog } from "./dialogs";
 import { DropUpload } from "./DropUpload";
 import { EditorPane } from "./EditorPane";
 import { FindOnCanvas } from "./FindOnCanvas";
-import { copy, paste } from "./graph/clipboard";
 import * as edit from "./graph/edit";
-import { autoLayout, freePlace } from "./graph/layout";
-import type { Graph, Place } from "./graph/model";
+import type { Place } from "./graph/model";
 import { byNode } from "./graph/problems";
 import { findNodes } from "./graph/search";
 import { Palette } from "./Palette";
@@ -30,7 +26,8 @@ import { PublishDialog } from "./PublishDialog";
 import { SubmitDialog } from "./SubmitDialog";
 import { Toolbar } from "./Toolbar";
 import { useDraft } from "./useDraft";
-import { store, stored, useKeys } from "./useKeys";
+import { onGrid, useEditing } from "./useEditing";
+import { store, useKeys } from "./useKeys";
 import { useProblems } from "./useProblems";
 import { useRefusal } from "./useRefusal";
 
@@ -42,12 +39,10 @@ export function Editor({ draft }: { draft: Draft }) {
   const edited = useDraft(draft);
   const { graph, apply } = edited;
   const mayEdit = useMay("contributor");
-  const flow = useReactFlow();
   const isNarrow = useIsNarrow();
   const { asked, catalog } = useCatalog();
-  const [search, change] = useSearch();
-  const [selected, setSelected] = useState<ReadonlySet<string>>(() => new Set(search.get("node") ? [search.get("node") as string] : []));
-  const [line, setLine] = useState<string | null>(null);
+  const hands = useEditing(edited, catalog);
+  const { selected, choose, line, add, remove, pasteText, copied } = hands;
   const [isPaletteOpen, setPaletteOpen] = useState(!isNarrow);
   const [open, setOpen] = useState<Open>(null);
   const [wanted, setWanted] = useState("");
@@ -59,71 +54,9 @@ export function Editor({ draft }: { draft: Draft }) {
   const only = selected.size === 1 ? ([...selected][0] as string) : null;
   useTitle(graph.name);
 
-  const choose = useCallback(
-    (ids: ReadonlySet<string>) => {
-      setSelected(ids);
-      if (ids.size > 0) setLine(null);
-      const only = ids.size === 1 ? [...ids][0] : null;
-      change({ node: only && !only.startsWith("group:") ? only : null });
-    },
-    [change],
-  );
-  const go = useCallback(
-    (id: string) => {
-      choose(new Set([id]));
-      setOpen(null);
-      void flow.fitView({ nodes: [{ id }], maxZoom: 1, duration: motionMs() });
-    },
-    [choose, flow],
-  );
-  /** In the middle of what is seen. */
-  const middle = useCallback((): Place => {
-    const box = document.querySelector('[data-testid="designer-canvas"]')?.getBoundingClientRect();
-    const at = flow.screenToFlowPosition({ x: (box?.left ?? 0) + (box?.width ?? 0) / 2, y: (box?.top ?? 0) + (box?.height ?? 0) / 3 });
-    return { x: Math.round(at.x / 8) * 8 - 128, y: Math.round(at.y / 8) * 8 };
-  }, [flow]);
-  const add = useCallback(
-    (what: string, at: Place | null) => {
-      const [kind, name] = [what.slice(0, what.indexOf(":")), what.slice(what.indexOf(":") + 1)];
-      const card = catalog.get(name);
-      if (kind === "module" && !card) return;
-      const make = (now: Graph, place: Place) => (kind === "data" ? edit.addData(now, name, place) : kind === "model" ? edit.addModel(now, name, place) : edit.addModule(now, card as NonNullable<typeof card>, place));
-      const place = at ?? freePlace(graph, middle());
-      const { id } = make(graph, place); // the name it will get
-      apply((now) => make(now, place).graph);
-      choose(new Set([id]));
-      if (isNarrow) setPaletteOpen(false);
-    },
-    [catalog, graph, apply, choose, middle, isNarrow],
-  );
-  const remove = () => {
-    if (line !== null) {
-      const at = line.lastIndexOf(":");
-      apply((now) => (line.startsWith("after:") ? { ...now, after: (now.after ?? []).filter(([a, b]) => `after:${a}:${b}` !== line) } : edit.disconnect(now, { node: line.slice(0, at), port: line.slice(at + 1) })));
-      setLine(null);
-      return;
-    }
-    const groups = (graph.groups ?? []).filter((group) => selected.has(`group:${group.id}`));
-    const ids = new Set([...selected, ...groups.flatMap((group) => group.nodes)]);
-    if (ids.size === 0) return;
-    apply((now) => edit.remove(now, ids));
-    choose(new Set());
-  };
-  const pasteText = (text: string): boolean => {
-    const made = paste(graph, text) ?? (text === "" ? paste(graph, stored() ?? "") : null);
-    if (!made) return false;
-    apply(() => made.graph);
-    choose(new Set(made.ids));
-    return true;
-  };
-  const copied = () => (selected.size > 0 ? copy(graph, selected) : null);
-  const layout = () => {
-    apply((now) => edit.move(now, autoLayout(now, catalog)));
-    setTimeout(() => void flow.fitView(fitted()), 50);
-  };
-  const note = () => {
-    const place = freePlace(graph, middle());
-    apply((now) => edit.addNote(now, place).graph);
+  const go = (id: string) => {
+    setOpen(null);
+    hands.go(id);
   };
   const keysOff = () => undefined;
   useKeys({
@@ -132,15 +65,12 @@ export function Editor({ draft }: { draft: Draft }) {
     remove: mayEdit ? remove : keysOff,
     selectAll: () => choose(new Set(Object.keys(graph.nodes))),
     duplicate: mayEdit ? () => pasteText(copied() ?? "") : keysOff,
-    layout: mayEdit ? layout : keysOff,
-    fit: () => void flow.fitView(fitted()),
-    note: mayEdit ? note : keysOff,
+    layout: mayEdit ? hands.layout : keysOff,
+    fit: hands.fit,
+    note: mayEdit ? hands.note : keysOff,
     find: () => document.querySelector<HTMLElement>('[data-testid="designer-find"]')?.focus(),
     help: () => setOpen("keys"),
-    clear: () => {
-      choose(new Set());
-      setLine(null);
-    },
+    clear: hands.clear,
     copied,
     paste: (text) => mayEdit && pasteText(text),
   });
@@ -156,7 +86,7 @@ export function Editor({ draft }: { draft: Draft }) {
               apply((now) => edit.connect(now, source, target));
             },
             refuse: refusal.say,
-            dropModule: (name, at) => add(name, { x: Math.round(at.x / 8) * 8, y: Math.round(at.y / 8) * 8 }),
+            dropModule: (name, at) => add(name, { x: onGrid(at.x), y: onGrid(at.y) }),
             dropFiles: (data, at) => setDropped({ reading: readDrop(data), at }),
             acts: {
               writeNote: (id, text) => apply((now) => edit.patchNote(now, id, { text }), `note:${id}`),
@@ -167,6 +97,10 @@ export function Editor({ draft }: { draft: Draft }) {
         : null,
     [mayEdit, apply, add, refusal.say, refusal.clear],
   );
+  const addByClick = (what: string) => {
+    add(what, null);
+    if (isNarrow) setPaletteOpen(false); // it would cover what was added
+  };
   const closeDrop = useCallback(() => setDropped(null), []);
   const duplicateDraft = () => {
     createDraft({ ...graph, name: `${graph.name} (copy)` }).then((made) => navigate(`/designer/drafts/${encodeURIComponent(made.id)}`), toastError);
@@ -185,8 +119,8 @@ export function Editor({ draft }: { draft: Draft }) {
           setOpen(open === "settings" ? null : "settings");
         }}
         onGo={go}
-        onLayout={layout}
-        onNote={note}
+        onLayout={hands.layout}
+        onNote={hands.note}
         onSubmit={() => setOpen("submit")}
         find={<FindOnCanvas found={found.length} onText={setWanted} onNext={() => found.length > 0 && go(found[(found.indexOf([...selected][0] ?? "") + 1) % found.length] as string)} />}
         more={[
@@ -214,11 +148,11 @@ export function Editor({ draft }: { draft: Draft }) {
         </div>
       )}
       <div className={styles.body}>
-        {mayEdit && isPaletteOpen && <Palette onAdd={(what) => add(what, null)} onClose={() => setPaletteOpen(false)} />}
+        {mayEdit && isPaletteOpen && <Palette onAdd={addByClick} onClose={() => setPaletteOpen(false)} />}
         {asked.isPending ? (
           <Skeleton lines={6} />
         ) : (
-          <Canvas shown={shown} selected={selected} onSelect={choose} line={line} onLine={setLine} edits={edits}>
+          <Canvas shown={shown} selected={selected} onSelect={choose} line={line} onLine={hands.setLine} edits={edits}>
             <CanvasTools />
             <KeepInSight id={only} />
           </Canvas>
@@ -244,8 +178,7 @@ export function Editor({ draft }: { draft: Draft }) {
           onRemove={remove}
           onCopy={() => store(copied() ?? "")}
           onClose={() => {
-            choose(new Set());
-            setLine(null);
+            hands.clear();
             setOpen(null);
           }}
         />

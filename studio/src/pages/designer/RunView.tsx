@@ -27,8 +27,10 @@ import { FindOnCanvas } from "./FindOnCanvas";
 import { move } from "./graph/edit";
 import { autoLayout } from "./graph/layout";
 import { titleOf } from "./graph/model";
+import { modelName, trainingRun } from "./graph/outputs";
 import { findNodes } from "./graph/search";
 import { countSteps, countWords, firstFailing } from "./graph/steps";
+import { RegisterModel } from "./pane/RegisterModel";
 import { StepPane } from "./pane/StepPane";
 import { PublishDialog } from "./PublishDialog";
 import { useStepProgress } from "./useStepProgress";
@@ -44,13 +46,14 @@ export function RunView({ run, ran }: { run: Run; ran: PipelineRun }) {
   const mayEdit = useMay("contributor");
   const { catalog } = useCatalog();
   const [wanted, setWanted] = useState("");
-  const [open, setOpen] = useState<"code" | "publish" | "compare" | null>(null);
+  const [open, setOpen] = useState<"code" | "publish" | "compare" | "deploy" | null>(null);
   const graph = useMemo(() => (Object.keys(ran.graph.nodes).every((id) => ran.graph.layout?.[id]) ? ran.graph : move(ran.graph, autoLayout(ran.graph, catalog))), [ran.graph, catalog]);
   const node = search.get("node");
   const selected = useMemo(() => new Set(node && graph.nodes[node] ? [node] : []), [node, graph]);
   const found = useMemo(() => findNodes(graph, catalog, wanted, (id) => ran.steps[id]?.status ?? null), [graph, catalog, wanted, ran.steps]);
   const progress = useStepProgress(ran, catalog);
   const shown: Shown = useMemo(() => ({ graph, catalog, problems: NO_PROBLEMS, steps: ran.steps, progress, found: new Set(found), refused: null, isReadOnly: true }), [graph, catalog, ran.steps, progress, found]);
+  const trained = trainingRun(graph, ran.steps, catalog);
   const counts = countSteps(ran.steps);
   const failing = firstFailing(ran.steps);
   const isLive = !isOver(run.status);
@@ -119,6 +122,7 @@ export function RunView({ run, ran }: { run: Run; ran: PipelineRun }) {
               ? [
                   { label: "Make a real-time inference pipeline", icon: "endpoint" as const, isDisabled: run.status !== "Completed", run: () => infer.mutate("real-time") },
                   { label: "Make a batch inference pipeline", icon: "endpoint" as const, isDisabled: run.status !== "Completed", run: () => infer.mutate("batch") },
+                  { label: "Deploy the trained model", icon: "endpoint" as const, isDisabled: trained === null, run: () => setOpen("deploy") },
                   { label: "Publish", icon: "external" as const, run: () => setOpen("publish") },
                 ]
               : []),
@@ -158,6 +162,7 @@ export function RunView({ run, ran }: { run: Run; ran: PipelineRun }) {
       </div>
       {open === "code" && <CodeDialog graph={graph} onClose={() => setOpen(null)} />}
       {open === "publish" && <PublishDialog graph={graph} onClose={() => setOpen(null)} />}
+      {open === "deploy" && trained && <RegisterModel run={trained} suggested={modelName(graph.name)} onClose={() => setOpen(null)} />}
       {open === "compare" && (
         <RunPicker title="Compare with which run?" experiment={run.experiment} without={[run.id]} onPick={(other) => navigate(`/designer/compare?runs=${encodeURIComponent(run.id)},${encodeURIComponent(other.id)}`)} onClose={() => setOpen(null)} />
       )}

@@ -1,6 +1,6 @@
 import "@xyflow/react/dist/base.css";
 import {
-  applyNodeChanges, Background, MiniMap, ReactFlow, useReactFlow, useStore, type Connection, type Edge, type EdgeChange, type NodeChange, type OnConnectEnd, type OnConnectStart,
+  applyNodeChanges, Background, MiniMap, ReactFlow, useReactFlow, useStore, useStoreApi, type Connection, type Edge, type EdgeChange, type NodeChange, type OnConnectEnd, type OnConnectStart,
 } from "@xyflow/react";
 import { useCallback, useEffect, useMemo, useState, type DragEvent, type ReactNode } from "react";
 import { classes } from "@/components/classes";
@@ -81,6 +81,9 @@ export function Canvas({ shown, selected, onSelect, line, onLine, onOpen, edits,
     [onLine],
   );
 
+  // On the element itself: drawing all of it anew to move it would be the opposite of what this is for.
+  const store = useStoreApi();
+  const mark = (isMoving: boolean) => store.getState().domNode?.toggleAttribute("data-moving", isMoving);
   const startLine: OnConnectStart = (_, from) => {
     if (from.handleType !== "source" || !from.nodeId || !from.handleId) return;
     setTargets(new Set(openPorts(shown, from.nodeId, from.handleId)));
@@ -141,15 +144,30 @@ export function Canvas({ shown, selected, onSelect, line, onLine, onOpen, edits,
             fitView
             fitViewOptions={{ padding: 0.15, maxZoom: 1 }}
             connectionRadius={28}
+            onMoveStart={() => mark(true)}
+            onMoveEnd={() => mark(false)}
           >
             <Background gap={24} size={1.2} />
             <LargeMap count={nodes.length} />
+            <Distance />
             {children}
           </ReactFlow>
         </TargetsContext>
       </ActsContext>
     </div>
   );
+}
+
+const FAR = 0.4;
+
+/** Says on the canvas whether one is too far away to read what is small. */
+function Distance() {
+  const isFar = useStore((state) => state.transform[2] < FAR);
+  const element = useStore((state) => state.domNode);
+  useEffect(() => {
+    element?.toggleAttribute("data-far", isFar);
+  }, [element, isFar]);
+  return null;
 }
 
 const MAP_NODES = 12;

@@ -1,4 +1,4 @@
-import { Panel, useReactFlow, useStoreApi } from "@xyflow/react";
+import { Panel, useReactFlow, useStore, useStoreApi } from "@xyflow/react";
 import { useEffect } from "react";
 import { IconButton } from "@/components/Button";
 import styles from "./Canvas.module.css";
@@ -21,9 +21,10 @@ export function CanvasTools() {
 export function KeepInSight({ id }: { id: string | null }) {
   const flow = useReactFlow();
   const store = useStoreApi();
+  const room = useStore((state) => state.width);
   useEffect(() => {
     if (id === null) return;
-    // Once the pane is drawn and the canvas has its new width.
+    // Once whatever moved the canvas has come to rest; again when the canvas has another width.
     const timer = setTimeout(() => {
       const node = flow.getInternalNode(id);
       const { width, height } = store.getState();
@@ -36,7 +37,7 @@ export function KeepInSight({ id }: { id: string | null }) {
       if (dx || dy) void flow.setViewport({ x: x + dx, y: y + dy, zoom }, { duration: motionMs() });
     }, 120);
     return () => clearTimeout(timer);
-  }, [id, flow, store]);
+  }, [id, room, flow, store]);
   return null;
 }
 

@@ -29,7 +29,7 @@ export const StepNodeView = memo(function StepNodeView({ id, data, selected }: N
       data-refused={isRefused || undefined}
       data-reused={step?.reused_from ? "yes" : undefined}
     >
-      <PortRow node={id} ports={ports.inputs} side="in" />
+      <PortRow node={id} ports={ports.inputs} side="in" hasOrder={data.isAfter} />
       <div className={styles.title}>
         <span className={styles.icon} data-kind={iconOf(node, category)}>
           <Icon name={iconOf(node, category)} />
@@ -74,7 +74,7 @@ export const StepNodeView = memo(function StepNodeView({ id, data, selected }: N
           <span style={{ width: `${Math.round(share * 100)}%` }} />
         </div>
       )}
-      <PortRow node={id} ports={ports.outputs} side="out" />
+      <PortRow node={id} ports={ports.outputs} side="out" hasOrder={data.isBefore} />
     </div>
   );
 });
@@ -91,7 +91,7 @@ function usePortPlaces(id: string, ports: Ports): void {
   }, [id, names, update]);
 }
 
-function PortRow({ node, ports, side }: { node: string; ports: readonly CardPort[]; side: "in" | "out" }) {
+function PortRow({ node, ports, side, hasOrder }: { node: string; ports: readonly CardPort[]; side: "in" | "out"; hasOrder: boolean }) {
   const targets = useContext(TargetsContext);
   return (
     <>
@@ -112,7 +112,7 @@ function PortRow({ node, ports, side }: { node: string; ports: readonly CardPort
         );
       })}
       {/* Order without data ends here; nobody draws to it. */}
-      <Handle id="after" type={side === "in" ? "target" : "source"} position={side === "in" ? Position.Top : Position.Bottom} isConnectable={false} className={styles.order} />
+      {hasOrder && <Handle id="after" type={side === "in" ? "target" : "source"} position={side === "in" ? Position.Top : Position.Bottom} isConnectable={false} className={styles.order} />}
     </>
   );
 }

@@ -20,6 +20,9 @@ export interface StepData extends Record<string, unknown> {
   /** A line to it was just refused. */
   isRefused: boolean;
   isReadOnly: boolean;
+  /** Whether order without data ends or begins here: each port costs with every frame, so it is there only then. */
+  isAfter: boolean;
+  isBefore: boolean;
 }
 export interface NoteData extends Record<string, unknown> {
   note: Note;
@@ -97,6 +100,7 @@ function stepNode(shown: Shown, id: string, node: GraphNode): StepNode {
     data: {
       node, title, category: categoryOf(node, catalog), ports: portsOf(graph, id, catalog), problems, step,
       share: progress?.share ?? null, progress: progress?.words ?? null, isFound: shown.found.has(id), isRefused: shown.refused === id, isReadOnly: shown.isReadOnly,
+      isAfter: (graph.after ?? []).some(([, after]) => after === id), isBefore: (graph.after ?? []).some(([before]) => before === id),
     },
   };
 }

@@ -1,5 +1,7 @@
 import { expect, it } from "vitest";
-import { firstFile, shownFolder } from "./outputs";
+import { birds, CARDS } from "./fixtures";
+import { toCatalog } from "./model";
+import { firstFile, modelName, shownFolder, trainingRun } from "./outputs";
 
 it("shows what says most", () => {
   expect(shownFolder("ImageDirectory")).toBe("image");
@@ -7,4 +9,12 @@ it("shows what says most", () => {
   expect(firstFile("TransformationDirectory", ["_meta.yaml", "_transforms.json"])).toBe("_transforms.json");
   expect(firstFile("ImageDirectory", ["images.lst", "_samples.json"])).toBeNull();
   expect(firstFile("ModelDirectory", ["state_dict.pt"])).toBeNull();
+});
+
+it("finds the run that trained", () => {
+  const catalog = toCatalog(CARDS.map((card) => (card.name === "train" ? { ...card, category: "Model Training" } : card)));
+  const done = { run_id: "new", status: "Completed" };
+  expect(trainingRun(birds(), { split: done, train: { ...done, reused_from: "old" } }, catalog)).toBe("old");
+  expect(trainingRun(birds(), { split: done, train: { run_id: "x", status: "Failed" } }, catalog)).toBeNull();
+  expect(modelName("birds of 2026 (copy)")).toBe("birds-of-2026");
 });

@@ -1,4 +1,6 @@
-/** What of an output is shown first: the pictures of an image directory, the table of a data frame. Pure. */
+/** What of an output is shown first: the pictures of an image directory, the table of a data frame; which step has trained. Pure. */
+import type { Catalog, Graph } from "./model";
+import type { Steps } from "./steps";
 
 /** The folder to begin with; the topmost is "". */
 export function shownFolder(type: string): string {
@@ -15,4 +17,19 @@ export function firstFile(type: string, paths: readonly string[]): string | null
     if (found) return found;
   }
   return null;
+}
+
+/** The run that made the model of a pipeline: of its first module that trains. */
+export function trainingRun(graph: Graph, steps: Steps, catalog: Catalog): string | null {
+  for (const [id, step] of Object.entries(steps)) {
+    const card = catalog.get(graph.nodes[id]?.module ?? "");
+    const isTraining = card?.category.includes("Training") && card.outputs.some((port) => port.types.includes("ModelDirectory"));
+    if (isTraining && step.status === "Completed") return step.reused_from ?? step.run_id;
+  }
+  return null;
+}
+
+/** Of a pipeline's name, what a model's name allows. */
+export function modelName(name: string): string {
+  return name.replace(/\(.*?\)/g, "").trim().replace(/[^\w.-]+/g, "-").replace(/^-+|-+$/g, "") || "model";
 }

@@ -1,15 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
 import { call } from "@/api/client";
 import { keys } from "@/api/query";
-import { IconButton } from "@/components/Button";
+import { Button, IconButton } from "@/components/Button";
 import { Checkbox, Field, Input, Select } from "@/components/Field";
+import { Icon } from "@/components/Icon";
 import { Words } from "@/components/Words";
 import styles from "../Designer.module.css";
 import * as edit from "../graph/edit";
 import { boundTo, titleOf, type Card, type Catalog, type Graph, type GraphNode } from "../graph/model";
 import { counts, freeName, typeFor } from "../graph/parameters";
 import { portsOf, possibleSources } from "../graph/ports";
-import type { Problem } from "../graph/problems";
+import { isMissing, type Problem } from "../graph/problems";
 import { ParameterField } from "./ParameterField";
 
 interface Props {
@@ -31,10 +32,13 @@ export function NodePane({ graph, id, node, catalog, problems, apply }: Props) {
     <>
       {card && <p className={styles.about}>{card.help}</p>}
       {others.length > 0 && (
-        <ul className={styles.list} aria-label="To mend" data-testid="designer-node-problems">
+        <ul className={styles.mend} aria-label="To mend" data-testid="designer-node-problems">
           {others.map((problem, index) => (
-            <li key={index} className={styles.about} data-missing={problem.code.startsWith("missing") || undefined}>
-              <Words text={problem.message} />
+            <li key={index} data-missing={isMissing(problem) || undefined}>
+              <Icon name={isMissing(problem) ? "info" : "failed"} size={14} />
+              <span>
+                <Words text={problem.message} />
+              </span>
             </li>
           ))}
         </ul>
@@ -42,7 +46,7 @@ export function NodePane({ graph, id, node, catalog, problems, apply }: Props) {
       {card && card.parameters.length > 0 && <h3 className={styles.section}>Parameters</h3>}
       {card && <Parameters graph={graph} id={id} node={node} card={card} apply={apply} />}
       {!card && node.kind === "module" && <Kept node={node} />}
-      {(node.kind === "data" || node.kind === "model") && <Asset node={node} isReadOnly={!apply} onChange={(change) => patch(change, "asset")} />}
+      {(node.kind === "data" || node.kind === "model") && <Asset graph={graph} id={id} node={node} apply={apply} onChange={(change) => patch(change, "asset")} />}
       {(node.kind === "script" || node.kind === "tune") && <Kept node={node} />}
       <Connections graph={graph} id={id} catalog={catalog} apply={apply} />
       {node.kind === "module" && <RunSettings graph={graph} id={id} node={node} card={card} apply={apply} />}
@@ -166,15 +170,28 @@ function RunSettings({ graph, id, node, card, apply }: Pick<Props, "graph" | "id
   );
 }
 
-function Asset({ node, isReadOnly, onChange }: { node: GraphNode; isReadOnly: boolean; onChange: (change: Partial<GraphNode>) => void }) {
+function Asset({ graph, id, node, apply, onChange }: Pick<Props, "graph" | "id" | "node" | "apply"> & { onChange: (change: Partial<GraphNode>) => void }) {
   const bound = boundTo(node.dataset);
+  const bind = () =>
+    apply?.((now) => {
+      const name = freeName(id, Object.keys(now.parameters ?? {}));
+      return edit.patchNode(edit.setPipelineParameter(now, name, { type: "data", default: node.dataset }), id, { dataset: { pipeline_parameter: name } });
+    });
+  const unbind = () => onChange({ dataset: bound === null ? node.dataset : graph.parameters?.[bound]?.default });
   return (
     <div className={styles.form}>
-      <Field label={node.kind === "data" ? "Data set" : "Model"} hint={bound ? "It comes from the pipeline's parameter of this name." : undefined}>
-        {(ids) => <Input {...ids} value={bound ?? String((node.kind === "data" ? node.dataset : node.model) ?? "")} disabled={isReadOnly || bound !== null} onChange={(event) => onChange(node.kind === "data" ? { dataset: event.target.value } : { model: event.target.value })} />}
+      <Field label={node.kind === "data" ? "Data set" : "Model"} hint={bound ? "It comes from the pipeline's parameter of this name, asked for at each submission." : undefined}>
+        {(ids) => <Input {...ids} value={bound ?? String((node.kind === "data" ? node.dataset : node.model) ?? "")} disabled={!apply || bound !== null} onChange={(event) => onChange(node.kind === "data" ? { dataset: event.target.value } : { model: event.target.value })} />}
       </Field>
+      {node.kind === "data" && apply && (
+        <span>
+          <Button icon="branch" onClick={bound === null ? bind : unbind} data-testid="designer-bind-data">
+            {bound === null ? "Make it a pipeline parameter" : "Give it a name of its own"}
+          </Button>
+        </span>
+      )}
       <Field label="Version" hint="Empty: the newest when the pipeline is submitted">
-        {(ids) => <Input {...ids} value={String(node.version ?? "")} disabled={isReadOnly} onChange={(event) => onChange({ version: /^\d+$/.test(event.target.value) ? Number(event.target.value) : event.target.value || null })} />}
+        {(ids) => <Input {...ids} value={String(node.version ?? "")} disabled={!apply} onChange={(event) => onChange({ version: /^\d+$/.test(event.target.value) ? Number(event.target.value) : event.target.value || null })} />}
       </Field>
     </div>
   );

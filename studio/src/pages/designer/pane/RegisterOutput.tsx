@@ -8,19 +8,22 @@ import { Button } from "@/components/Button";
 import { Dialog } from "@/components/Dialog";
 import { Field, Input } from "@/components/Field";
 import { toast } from "@/components/toasts";
-import { Link } from "@/router/Link";
 import styles from "../Designer.module.css";
 import type { StepOutput } from "../graph/steps";
+import { RegisterModel } from "./RegisterModel";
 
 interface Props {
   output: StepOutput;
   type: string;
+  /** Who made it: where a step was reused, the run that it was taken from. */
   run: string | null;
   port: string;
+  /** What a model of it might be called. */
+  suggested: string;
 }
 
 /** Gives what a module has made a name: as a data set, and a trained model as a model. */
-export function RegisterOutput({ output, type, run, port }: Props) {
+export function RegisterOutput({ output, type, run, port, suggested }: Props) {
   const mayEdit = useMay("contributor");
   const [open, setOpen] = useState<"data" | "model" | null>(null);
   if (!mayEdit || typeof output.definition_id !== "string") return null;
@@ -30,10 +33,11 @@ export function RegisterOutput({ output, type, run, port }: Props) {
         Register as a data set
       </Button>
       {type === "ModelDirectory" && run && (
-        <Link to={`/models?register=${encodeURIComponent(run)}`} className={styles.linkButton}>
+        <Button icon="model" onClick={() => setOpen("model")} data-testid="designer-register-model">
           Register as a model
-        </Link>
+        </Button>
       )}
+      {open === "model" && run && <RegisterModel run={run} suggested={suggested} onClose={() => setOpen(null)} />}
       {open === "data" && <DataDialog definition={output.definition_id} suggested={port} onClose={() => setOpen(null)} />}
     </div>
   );

@@ -14,7 +14,7 @@ import { useSearch } from "@/router/location";
 import styles from "../Designer.module.css";
 import type { Catalog, Graph } from "../graph/model";
 import type { Step, StepOutput } from "../graph/steps";
-import { firstFile, shownFolder } from "../graph/outputs";
+import { firstFile, modelName, shownFolder } from "../graph/outputs";
 import { RegisterOutput } from "./RegisterOutput";
 
 interface Props {
@@ -41,7 +41,7 @@ export function StepOutputs({ graph, id, step, run, catalog }: Props) {
     <>
       {outputs.map(([port, output], index) => {
         const about = card?.outputs.find((each) => each.name === port);
-        return <Output key={port} port={port} label={about?.label ?? port} type={about?.types[0] ?? ""} output={output} run={run} isAlone={outputs.length === 1} isFirst={index === 0} />;
+        return <Output key={port} port={port} label={about?.label ?? port} type={about?.types[0] ?? ""} output={output} run={step?.reused_from ?? run} suggested={modelName(graph.name)} isAlone={outputs.length === 1} isFirst={index === 0} />;
       })}
       {run && (
         <p className={styles.about}>
@@ -54,7 +54,7 @@ export function StepOutputs({ graph, id, step, run, catalog }: Props) {
 
 const PICTURES = 24;
 
-function Output({ port, label, type, output, run, isAlone, isFirst }: { port: string; label: string; type: string; output: StepOutput; run: string | null; isAlone: boolean; isFirst: boolean }) {
+function Output({ port, label, type, output, run, suggested, isAlone, isFirst }: { port: string; label: string; type: string; output: StepOutput; run: string | null; suggested: string; isAlone: boolean; isFirst: boolean }) {
   const [search, change] = useSearch();
   const manifest = String(output.manifest_id);
   const isOpen = isAlone || (search.get("port") ?? (isFirst ? port : "")) === port;
@@ -77,7 +77,7 @@ function Output({ port, label, type, output, run, isAlone, isFirst }: { port: st
             {type && `${type}, `}
             {plural(Number(output.files ?? 0), "file")}, {formatBytes(Number(output.bytes ?? 0))}
           </p>
-          <RegisterOutput output={output} type={type} run={run} port={port} />
+          <RegisterOutput output={output} type={type} run={run} port={port} suggested={suggested} />
           <Folder manifest={manifest} type={type} />
         </>
       )}
@@ -106,7 +106,7 @@ function Folder({ manifest, type }: { manifest: string; type: string }) {
           {pictures.slice(0, PICTURES).map((entry) => (
             <li key={entry.path}>
               <button type="button" className={styles.thumbButton} onClick={() => setEnlarged(entry.path)} title={entry.name}>
-                <img src={picture(entry.path)} alt={entry.name} loading="lazy" decoding="async" />
+                <img src={picture(entry.path)} alt="" loading="lazy" decoding="async" />
                 <span>{entry.name}</span>
               </button>
             </li>

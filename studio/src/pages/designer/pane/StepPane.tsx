@@ -110,7 +110,7 @@ function Details({ pipeline, id, step, run }: { pipeline: string; id: string; st
       <Facts
         facts={[
           ["Status", <StatusPill key="status" status={step.status} reason={step.reason} />],
-          ...(step.reason ? [["Why", <Words key="why" text={step.reason} />] as const] : []),
+          ...(step.reason && !cause ? [["Why", <Words key="why" text={step.reason} />] as const] : []),
           ...(step.reuse ? [["Reuse", <Words key="reuse" text={step.reuse} />] as const] : []),
           ...(step.started ? [["Took", <Elapsed key="took" start={step.started} end={step.ended} />] as const] : []),
           ...(run ? [["Run", <Link key="run" to={`/runs/${encodeURIComponent(run)}`}>{run}</Link>] as const] : []),

@@ -41,6 +41,6 @@ describe("toParallel", () => {
     const { comparison, runs } = toParallel(tuning([trial(0, { best: 0.5, rank: 2, stopped: "why" }), trial(1), trial(2, { best: 0.9, rank: 1 })]));
     expect(comparison.params.map((row) => row.name)).toEqual(["lr", "batch"]);
     expect(comparison.metrics[0]?.values).toEqual([0.9, 0.5]);
-    expect(runs.map((run) => [run.id, run.isDashed, run.color])).toEqual([["HD_2", false, 1], ["HD_0", true, 0]]);
+    expect(runs.map((run) => [run.id, run.isDashed, run.color])).toEqual([["HD_0", true, 0], ["HD_2", false, 1]]);
   });
 });

@@ -72,7 +72,7 @@ export function toParallel(tuning: Tuning): { comparison: Comparison; runs: Show
     start: 0,
     place,
   }));
-  return { comparison, runs };
+  return { comparison, runs: runs.reverse() }; // the best is drawn over the others
 }
 
 /** Its values in a line. */
