@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: pictures compatibility studio studio-dev studio-types slurm-cluster slurm-cluster-stop quickstart test test-fast check bench recipe soak install-azureml clean format ray-cluster ray-cluster-stop
 
 # --- what the README promises ---------------------------------------------------------------------------------------
-quickstart: $(VENV)/.vision $(VENV)/.azureml studio
+quickstart: $(VENV)/.vision $(VENV)/.tabular $(VENV)/.azureml studio
 	$(BIN)/python examples/quickstart.py
 
 test: $(VENV)/.vision $(VENV)/.azureml $(VENV)/.test studio
@@ -95,6 +95,11 @@ $(VENV)/.base: pyproject.toml constraints.txt
 $(VENV)/.vision: $(VENV)/.base
 	$(BIN)/python -m pip install -q -c constraints.txt torch==2.13.0 torchvision==0.28.0
 	SKIP_UI=1 $(BIN)/python -m pip install -q -c constraints.txt -e '.[vision]'
+	touch $@
+
+# Pandas and scikit-learn, for the designer's modules for tables.
+$(VENV)/.tabular: $(VENV)/.base
+	SKIP_UI=1 $(BIN)/python -m pip install -q -c constraints.txt -e '.[tabular]'
 	touch $@
 
 $(VENV)/.azureml: $(VENV)/.base shims/pyproject.toml $(wildcard shims/azureml/*.py)

@@ -1,4 +1,4 @@
-"""Pictures of many categories, drawn: shapes in textures, of any colour, in sizes, turns and places, on noise; two sets without a shape in common."""
+"""Pictures of many categories, drawn: shapes in textures, each in its inks, of many sizes, turns and places, on noise of any colour; two sets without a shape in common."""
 
 from __future__ import annotations
 
@@ -15,7 +15,14 @@ TURN, PLACE = (
     0.3,
     0.1,
 )  # how far from upright and from the middle: as much as a small network can learn from a few hundred pictures
-TEXTURES = ("plain", "stripes", "checks", "dots")
+INKS = {
+    "plain": ((220, 60, 50), (220, 60, 50)),
+    "stripes": ((40, 90, 220), (235, 235, 235)),
+    "checks": ((30, 160, 70), (240, 220, 60)),
+    "dots": ((150, 50, 180), (250, 170, 60)),
+}
+SHADE = 40  # every picture has its own shade of them
+TEXTURES = tuple(INKS)
 CORNERS = {"triangle": 3, "square": 4, "hexagon": 6, "pentagon": 5, "octagon": 8}
 POINTS = {"star": 5, "spark": 4, "wheel": 9}
 CATEGORIES = tuple(f"{s}-{t}" for s in ("triangle", "square", "hexagon", "star", "cross", "ring") for t in TEXTURES)
@@ -35,9 +42,10 @@ def write_folders(folder: str, each: int, edge: int, seed: int, categories: tupl
 def draw(category: str, edge: int, chance: numpy.random.Generator) -> Any:
     shape, texture = category.split("-")
     mask = _mask(shape, edge, chance)
-    ground, ink, second = (chance.integers(0, 256, 3) for _ in range(3))
-    while min(numpy.abs(ground - ink).sum(), numpy.abs(second - ink).sum()) < 200:  # or nobody could see it
-        ink, second = chance.integers(0, 256, 3), chance.integers(0, 256, 3)
+    ink, second = (numpy.array(color) + chance.integers(-SHADE, SHADE + 1, 3) for color in INKS[texture])
+    ground = chance.integers(0, 256, 3)
+    while numpy.abs(ground - ink).sum() < 200:  # or nobody could see it
+        ground = chance.integers(0, 256, 3)
     pattern = _pattern(texture, edge, chance)[..., None]
     inside = numpy.where(pattern, ink, second)
     picture = numpy.where(mask[..., None], inside, ground) + chance.normal(0, 15, (edge, edge, 3))

@@ -10,6 +10,7 @@ __all__ = ["MODULES", "load"]
 
 # In the order of a pipeline: the module, and the file in modules/ that declares it.
 MODULES = {
+    "sample_table": "sample_table",
     "import_data": "importing",
     "export_data": "exporting",
     "select_columns": "select_columns",

@@ -114,6 +114,13 @@ class TestForms:
     def test_yaml_and_back(self, graph):
         assert graph_from_yaml(graph_to_yaml(graph)) == graph
 
+    def test_python_and_back_of_numbers_that_are_names(self):
+        graph = {**new_graph(), "mine": [float("inf"), {"x": float("-inf")}]}
+        found: dict = {"__name__": "made"}
+        exec(compile(graph_to_python(graph), "made.py", "exec"), found)
+        assert found["build"]().graph == graph
+        assert graph_from_yaml(graph_to_yaml(graph)) == graph
+
     @given(graphs())
     def test_python_and_back(self, graph):
         graph = json.loads(json.dumps(graph))
@@ -124,7 +131,7 @@ class TestForms:
     @pytest.mark.parametrize("sample", sample_pipelines(), ids=lambda s: s["name"])
     def test_samples(self, sample):
         text = graph_to_yaml(sample["graph"])
-        assert "input_dataset: pictures.output_dataset" in text
+        assert "scored_dataset: score.scored_dataset" in text
         assert graph_from_yaml(text) == sample["graph"]
 
     @pytest.mark.parametrize(

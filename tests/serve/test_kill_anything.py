@@ -12,7 +12,7 @@ import pytest
 
 from rookery.client.client import Client
 from rookery.errors import EndpointError
-from tests.serve.conftest import a_coop, score
+from tests.serve.conftest import Coop, a_coop, score
 
 
 @pytest.fixture
@@ -124,3 +124,39 @@ class TestKill:
         os.unlink(coop.paths.served("echo").desired)
         for pid in pids:
             coop.until(lambda pid=pid: is_there(pid), lambda there: not there)
+
+
+class TestTls:
+    def test_a_server_that_speaks_tls_has_endpoints_that_do(self, tmp_path, home):
+        """`local` ones are this machine's alone and stay as they are."""
+        import ssl
+        import subprocess
+        import sys
+        import urllib.request
+
+        from rookery.testing.certificates import make_certificate
+        from tests.serve.conftest import IDENTITY
+
+        made = make_certificate(str(tmp_path), "server")
+        root = tmp_path / "a work's space"
+        root.mkdir()
+        (root / "workspace.json").write_text(json.dumps(IDENTITY))
+        ready, told = os.pipe()
+        command = [sys.executable, "-m", "rookery.server", "--workspace", str(root), "--ready-fd", str(told)]
+        keeper = subprocess.Popen([*command, "--tls-cert", made.cert, "--tls-key", made.key], pass_fds=(told,))
+        try:
+            os.close(told)
+            assert os.read(ready, 1) == b"1"
+            os.close(ready)
+            with_tls = Coop(str(root), tmp_path)
+            found = with_tls.deploy(kind="aci")
+            assert found["scoring_uri"].startswith("https://127.0.0.1:")
+            trust = ssl.create_default_context(cafile=made.cert)
+            with urllib.request.urlopen(found["scoring_uri"], b"{}", timeout=60, context=trust) as answer:
+                assert json.loads(answer.read())["asked"] == {}
+            assert with_tls.client.raw("GET", "/service/echo")[2] == b"Healthy"
+            with_tls.ask("DELETE", "/endpoints/echo")
+            with_tls.client.close()
+        finally:
+            keeper.terminate()
+            keeper.wait()

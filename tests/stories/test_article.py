@@ -71,7 +71,7 @@ def test_the_notebook_runs_from_top_to_bottom(tmp_path, monkeypatch):
     monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path / "jupyter"))
     notebook = nbformat.read(os.path.join(ROOT, "examples", "article.ipynb"), as_version=4)
     client = NotebookClient(
-        notebook, timeout=240, kernel_name="python3", resources={"metadata": {"path": os.path.join(ROOT, "examples")}}
+        notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": os.path.join(ROOT, "examples")}}
     )
     client.execute()
     text = "".join(

@@ -37,7 +37,7 @@ class TestLive:
             run_id = studio.run("broken.py", BROKEN, "--experiment", "birds")
             card = seen.page.get_by_test_id("home-failed")
             card.get_by_text("expected 3 channels, got 4").first.wait_for()
-            assert card.get_by_title(run_id).count() == 1
+            card.get_by_title(run_id).wait_for()
 
     def test_table_gets_a_new_run_without_a_reload(self, studio, failed):
         with studio.page("/runs") as seen:

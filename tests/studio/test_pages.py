@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.studio.filled import fill
+from tests.studio.test_run_page import _until as until
 
 WAITS = """
 import os, sys, time
@@ -73,7 +74,7 @@ class TestModels:
         with studio.page(f"/models?register={good}") as seen:
             page = seen.page
             page.get_by_label("Name", exact=True).fill("corvids")
-            assert page.get_by_label("File or folder").input_value() == "outputs/model.pt"
+            until(seen, lambda: page.get_by_label("File or folder").input_value() == "outputs/model.pt")
             page.get_by_test_id("models-register-save").click()
             page.wait_for_url("**/models/corvids?version=1")
             page.get_by_test_id("model-lineage").get_by_role("link", name="good one").wait_for()

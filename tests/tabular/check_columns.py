@@ -37,7 +37,7 @@ def raises(error_id, act, *words):
 
 
 class TestFrames:
-    @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.dictionaries(NAMES, CELLS, min_size=1, max_size=5))
     def test_any_table_and_back(self, tables, columns):
         data = pandas.DataFrame(columns)
@@ -157,6 +157,7 @@ class TestColumns:
         raises("NoColumnsSelected", lambda: choose(self.frame(), "z*", "Columns"))
         raises("InvalidColumnCategorySelected", lambda: choose(self.frame(), "type:fish", "Columns"), "type:number")
 
+    @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(st.text(max_size=40))
     def test_any_text_is_an_answer_or_one_of_ours(self, text):
         chosen = []
@@ -204,7 +205,7 @@ class TestJoin:
 
 
 class TestSplit:
-    @settings(max_examples=50, deadline=None)
+    @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(st.integers(2, 60), st.floats(0, 1), st.booleans(), st.integers(0, 99))
     def test_every_row_is_in_one_part(self, count, fraction, is_random, seed):
         frame = Frame(pandas.DataFrame({"n": range(count), "k": [i % 3 for i in range(count)]}))

@@ -184,3 +184,17 @@ def test_a_service_answers_for_it(tables, people, monkeypatch):
         script.run("[1]")
     with pytest.raises(by_id("ColumnNotFound")):
         script.run('[{"nothing": 1}]')
+
+
+def test_the_sample_of_the_gallery(tables):
+    """Houses: made up, cleaned, learned from; the same seed gives the same table."""
+    houses = t.sample_table(tables.new(), rows=300)
+    assert tables.get(houses).equals(tables.get(t.sample_table(tables.new(), rows=300)))
+    assert tables.get(houses).isna().sum().sum() > 10
+    clean, _ = t.clean_missing_data(
+        houses, tables.new(), tables.new(), columns="type:number", mode="Replace with median"
+    )
+    metrics, _, _ = whole(
+        tables, "boosted_decision_tree_regression", tables.get(clean).rename(columns={"price": "pay"}), "pay"
+    )
+    assert metrics["Coefficient_of_Determination"] > 0.7

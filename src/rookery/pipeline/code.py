@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import math
 import pprint
 import re
 from typing import Any
@@ -13,7 +14,7 @@ __all__ = ["graph_to_python"]
 
 _HEAD = '''"""{title}: made from a graph. `build().graph` is that graph again."""
 
-from rookery.sdk import PipelineGraph, Workspace
+{more}from rookery.sdk import PipelineGraph, Workspace
 
 
 def build() -> PipelineGraph:
@@ -53,7 +54,20 @@ def graph_to_python(graph: dict[str, Any]) -> str:
     lines.append("return g")
     experiment = re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-_") or "pipeline"
     title = re.sub(r"[^\w .,()+-]", " ", name)
-    return _HEAD.format(title=title) + "".join(f"    {line}\n" for line in lines) + _TAIL.format(experiment=experiment)
+    more = "from math import inf, nan  # noqa: F401\n\n" if _has_odd_numbers(graph) else ""
+    return (
+        _HEAD.format(title=title, more=more)
+        + "".join(f"    {line}\n" for line in lines)
+        + _TAIL.format(experiment=experiment)
+    )
+
+
+def _has_odd_numbers(value: Any) -> bool:
+    """Numbers that Python writes as names."""
+    if isinstance(value, float):
+        return not math.isfinite(value)
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(_has_odd_numbers(each) for each in inner)
 
 
 class _Nothing:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import weakref
 from dataclasses import dataclass
 from typing import Any, NoReturn, Optional
 
@@ -67,6 +68,7 @@ class ContainerImageConfig:
             description=self.description,
         )
         made.keeps_folder_name = False
+        weakref.finalize(made, shutil.rmtree, folder, True)
         return made
 
 

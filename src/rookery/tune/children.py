@@ -32,7 +32,7 @@ def child_spec(parent: RunSpec, number: int, values: Mapping[str, Any]) -> RunSp
         command=command,
         plan=None,
         tags={},
-        properties={**parent.properties, "rookery.trial": str(number)},
+        properties={**_own_properties(parent), "rookery.trial": str(number)},
     )
 
 
@@ -70,3 +70,11 @@ def _pairs(values: Mapping[str, Any]) -> list[str]:
 
 def _text(value: Any) -> str:
     return json.dumps(value) if isinstance(value, (dict, list)) else str(value)
+
+
+def _own_properties(parent: RunSpec) -> dict[str, str]:
+    """Without what says of the parent that it is a step of a pipeline: its children are none."""
+    return {name: value for name, value in parent.properties.items() if name not in _OF_A_STEP}
+
+
+_OF_A_STEP = ("rookery.run_type", "azureml.pipelinerunid", "azureml.nodeid", "StepType")

@@ -8,6 +8,7 @@ import fcntl
 import gc
 import json
 import os
+import resource
 import secrets
 import signal
 import socket
@@ -16,10 +17,10 @@ import sys
 import time
 from typing import Any, Optional
 
+from rookery.serve.front import wire
 from rookery.serve.front.control import Control
 from rookery.serve.front.replica import start_ticks
 from rookery.serve.front.service import Service, write_whole
-from rookery.serve.front.wire import Connection
 
 LOOK_S = 0.25
 LEAVE_S = 20.0
@@ -97,8 +98,8 @@ class Front:
         if old is not None:
             old.close()
 
-    def _connection(self) -> Connection:
-        return Connection(self._service.handle, self._service.body_limit, self._service.connections)
+    def _connection(self) -> wire.Connection:
+        return wire.Connection(self._service.handle, self._service.body_limit, self._service.connections)
 
     def _left_behind(self) -> dict[str, Any]:
         try:
@@ -160,11 +161,23 @@ def _lock(folder: str) -> Optional[int]:
             time.sleep(0.05)
 
 
+def _allow_connections() -> None:
+    """As many files as this user may have open: every connection is one."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    if hard != resource.RLIM_INFINITY:
+        wire.MAX_CONNECTIONS = max(64, min(wire.MAX_CONNECTIONS, hard - 128))
+
+
 def main(argv: list[str]) -> int:
     folder = os.path.abspath(argv[0])
     if _lock(folder) is None:
         print("another front of this endpoint lives", file=sys.stderr)
         return 0
+
+    _allow_connections()
 
     async def run() -> None:
         await Front(folder).run()

@@ -70,8 +70,10 @@ class Revision:
 
     def replica_ready(self, replica: Replica) -> None:
         batches = bool(replica.told.get("batches"))
-        # One more than can be scored at once waits in the process itself: it need not ask for it.
-        replica.capacity = 2 * int(self.told.get("max_batch") or 1) if batches else 2
+        # One more than can be scored at once waits in the process itself: it need not ask for it. Where a script has several
+        # processes it waits here: another one may be free sooner.
+        alone = 2 if self._wanted == 1 else 1
+        replica.capacity = 2 * int(self.told.get("max_batch") or 1) if batches else alone
         if self.state == "starting" and len(self.ready) >= self._wanted:
             self.state = "ready"
             self._owner.revision_ready(self)

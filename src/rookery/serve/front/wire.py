@@ -17,6 +17,7 @@ __all__ = ["Connection", "Request", "refusal", "write_parts"]
 
 MAX_HEAD = 64 * 1024
 JOINED = 32 * 1024
+MAX_CONNECTIONS = 4000
 _TOKEN = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+\Z").match
 _METHODS = (b"GET", b"POST", b"OPTIONS", b"HEAD", b"PUT", b"DELETE", b"PATCH")
 _WORDS = {status.value: status.phrase for status in HTTPStatus}
@@ -63,6 +64,9 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: Any) -> None:
         self._transport = transport
+        if len(self._known) >= MAX_CONNECTIONS:
+            silent = min((one for one in self._known if one.is_idle), key=lambda one: one.heard, default=None)
+            (silent or self).close()  # whoever has said nothing for longest makes room
         self._known.add(self)
 
     def connection_lost(self, exc: Optional[Exception]) -> None:

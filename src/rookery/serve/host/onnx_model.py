@@ -38,9 +38,9 @@ class OnnxModel(Batched):
         options.log_severity_level = 3
         if self._threads:
             options.intra_op_num_threads = int(self._threads)
-        self._session = onnxruntime.InferenceSession(
-            self._path, options, providers=onnxruntime.get_available_providers()
-        )
+        known = onnxruntime.get_available_providers()
+        providers = [p for p in ("CUDAExecutionProvider", "CPUExecutionProvider") if p in known]
+        self._session = onnxruntime.InferenceSession(self._path, options, providers=providers)
         for one in self._session.get_inputs():
             if one.type not in TYPES:
                 raise ValueError("Input '{}' is {}: deploy this model with an entry script.".format(one.name, one.type))

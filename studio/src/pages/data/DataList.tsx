@@ -35,7 +35,7 @@ const COLUMNS: Column<Dataset>[] = [
     ),
   },
   { id: "version", title: "Version", width: "5rem", align: "right", cell: (row) => row.version },
-  { id: "kind", title: "Kind", width: "minmax(11rem, 1fr)", isExtra: true, cell: kindOf },
+  { id: "kind", title: "Kind", width: "11rem", isExtra: true, cell: kindOf },
   { id: "files", title: "Files", width: "6rem", align: "right", isExtra: true, cell: (row) => formatCount(row.files) },
   { id: "bytes", title: "Size", width: "6rem", align: "right", cell: (row) => formatBytes(row.bytes) },
   { id: "used", title: "Runs", width: "5rem", align: "right", isExtra: true, cell: (row) => formatCount(row.used_by_runs) },

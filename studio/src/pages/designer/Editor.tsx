@@ -43,7 +43,7 @@ export function Editor({ draft }: { draft: Draft }) {
   const { asked, catalog } = useCatalog();
   const hands = useEditing(edited, catalog);
   const { selected, choose, line, add, remove, pasteText, copied } = hands;
-  const [isPaletteOpen, setPaletteOpen] = useState(!isNarrow);
+  const [isPaletteOpen, setPaletteOpen] = useState(() => !matchMedia("(max-width: 1000px)").matches); // there it lies over the canvas
   const [open, setOpen] = useState<Open>(null);
   const [wanted, setWanted] = useState("");
   const [dropped, setDropped] = useState<{ reading: Promise<Chosen>; at: Place } | null>(null);

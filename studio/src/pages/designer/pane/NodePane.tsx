@@ -27,6 +27,7 @@ interface Props {
 export function NodePane({ graph, id, node, catalog, problems, apply }: Props) {
   const card = node.kind === "module" ? catalog.get(node.module ?? "") : undefined;
   const patch = (change: Partial<GraphNode>, about: string) => apply?.((now) => edit.patchNode(now, id, change), `${id}:${about}`);
+  const isAsset = node.kind === "data" || node.kind === "model";
   const others = problems.filter((problem) => !(card?.parameters ?? []).some((parameter) => parameter.name === problem.field));
   return (
     <>
@@ -46,7 +47,8 @@ export function NodePane({ graph, id, node, catalog, problems, apply }: Props) {
       {card && card.parameters.length > 0 && <h3 className={styles.section}>Parameters</h3>}
       {card && <Parameters graph={graph} id={id} node={node} card={card} apply={apply} />}
       {!card && node.kind === "module" && <Kept node={node} />}
-      {(node.kind === "data" || node.kind === "model") && <Asset graph={graph} id={id} node={node} apply={apply} onChange={(change) => patch(change, "asset")} />}
+      {isAsset && node.definition_id !== undefined && <p className={styles.about}>What a module has made in an earlier run, kept as it was then. It has no name of its own; register it from that run&apos;s outputs to give it one.</p>}
+      {isAsset && node.definition_id === undefined && <Asset graph={graph} id={id} node={node} apply={apply} onChange={(change) => patch(change, "asset")} />}
       {(node.kind === "script" || node.kind === "tune") && <Kept node={node} />}
       <Connections graph={graph} id={id} catalog={catalog} apply={apply} />
       {node.kind === "module" && <RunSettings graph={graph} id={id} node={node} card={card} apply={apply} />}
