@@ -47,6 +47,7 @@ def main():
     print("  picture    %s" % ", ".join(pictures))
     print("  data       %s, version %d: `rookery data show %s`" % (data.name, data.version, data.name))
     print("  studio     %s" % run.get_portal_url())
+    print("  designer   %s" % (run.get_portal_url().partition("/runs/")[0] + "/designer"))
     print("\nNext: cd %s && %s studio %s" % (os.path.relpath(folder), rookery_command(folder), run.id))
 
 

@@ -22,9 +22,11 @@ TESTS = Path(__file__).resolve().parent
 AT_A_TIME = 2
 # The longest first.
 PIECES = {
-    "keeper": ["server", "record", "cli", "engine", "client", "sdk", "azureml", "bring", "mlflow"],
     "engines": ["node", "ssh", "slurm", "agent", "ray", "faults", "kubernetes"],
-    "studio": ["studio", "vision", "data"],
+    "keeper": ["server", "record", "engine", "mlflow"],
+    "studio": ["studio"],
+    "work": ["tune", "serve", "pipeline", "tabular", "vision", "data"],
+    "sdk": ["cli", "client", "sdk", "azureml", "bring"],
 }
 REST = "stories and the rest"
 FEW = 5  # failed tests in all; more than that is no accident

@@ -53,6 +53,7 @@ def test_quickstart_ends_with_accuracy_model_and_next_command(tmp_path):
     assert "pytorch-birds, version 1" in printed
     assert "predictions_" in printed
     assert re.search(r"studio     http://127\.0\.0\.1:\d+/runs/Tutorial-pytorch-birds_", printed)
+    assert re.search(r"designer   http://127\.0\.0\.1:\d+/designer$", printed, re.MULTILINE)
     last = printed.strip().splitlines()[-1]
     assert last.startswith("Next: cd ")
     assert " studio Tutorial-pytorch-birds_" in last

@@ -7,6 +7,7 @@ What they need is in `.venv-stores`, made at first use; the clients' packages (a
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import fcntl
 import importlib.util
 import os
@@ -32,6 +33,8 @@ AZURITE = "azurite@3.35.0"
 ACCOUNT = "devstoreaccount1"
 ACCOUNT_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 LIMIT_S = 120.0
+PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None, use_errno=True)
 # Two things that the emulator lacks: requests at the same time, and objects of no bytes.
 _EMULATOR = """
 from http import server
@@ -101,7 +104,12 @@ def _server(command: list[str], port: int) -> Iterator[None]:
     # Not a pipe: a server whose words nobody reads would stop when it is full.
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said, start_new_session=True
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=said,
+            start_new_session=True,
+            preexec_fn=_end_with_parent,
         )
         try:
             deadline = time.monotonic() + LIMIT_S
@@ -116,6 +124,11 @@ def _server(command: list[str], port: int) -> Iterator[None]:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+
+
+def _end_with_parent() -> None:
+    """Also where the tests are killed."""
+    _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def _answers(port: int) -> bool:

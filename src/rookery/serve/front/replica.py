@@ -153,6 +153,7 @@ class Replica:
         """Ends it and what it has started. Harmless when it is gone."""
         if self._ended:
             return
+        self.state = "draining"  # until its death is seen nobody may give it another request
         if start_ticks(self.pid) == self.ticks:
             for end in (os.killpg, os.kill):
                 with contextlib.suppress(OSError):

@@ -124,9 +124,10 @@ class Version:
     def over_time(self, replica: Replica, timeout_s: float) -> None:
         number, request = replica.under_way.popitem(last=False)
         del number
+        replica.kill()
+        replica.busy_since = time.monotonic()  # what waited behind it has not begun: it is asked again elsewhere
         words = f"run() took longer than {timeout_s:g} s (scoring_timeout_ms); its process is replaced."
         self._refuse(request, 504, words)
-        replica.kill()
 
     def _refuse(self, request: Request, status: int, words: str) -> None:
         total = (time.perf_counter() - request.arrived) * 1000

@@ -4,6 +4,7 @@ standard library only."""
 import functools
 import io
 import json
+from typing import Any
 from urllib.parse import parse_qsl
 
 __all__ = ["AMLRequest", "rawhttp"]
@@ -184,7 +185,8 @@ def _parse_multipart(content_type, body):
 
     message = BytesParser().parsebytes(b"Content-Type: " + content_type.encode("latin-1") + b"\r\n\r\n" + body)
     fields, files = [], []
-    for part in message.get_payload() if message.is_multipart() else []:
+    parts: Any = message.get_payload() if message.is_multipart() else []
+    for part in parts:
         name = part.get_param("name", header="content-disposition")
         filename = part.get_filename()
         data = part.get_payload(decode=True) or b""
