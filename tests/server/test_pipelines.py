@@ -118,6 +118,36 @@ class TestRuns:
         assert scoring["inference"]["kind"] == "real-time"
         assert scoring["inference"]["web_service_outputs"][0]["node"] == "score"
 
+    def test_inference_graph_of_a_table(self, api):
+        """What learns from a table becomes the application of what it has learned; where data is fetched, rows come in."""
+        graph = next(s["graph"] for s in good(api.owner.get("/pipelines/samples"))["samples"] if "house" in s["name"])
+        nodes = graph["nodes"]
+        nodes["houses"].update(module="import_data", parameters={}, inputs={"dataset": {"node": "raw", "port": "data"}})
+        nodes["clean"]["inputs"]["dataset"]["port"] = "results_dataset"
+        nodes["raw"] = {"kind": "data", "definition_id": "raw"}
+        body = {"graph": graph, "experiment": "houses", "parameters": {"trees": 7}}
+        run = good(api.owner.post("/pipelines/runs", json=body), 201)["id"]
+        api.record.pipeline_steps.begin(run, [(key, key) for key in nodes if key != "raw"])
+        made = {"train": ["trained_model"], "clean": ["cleaned_dataset", "cleaning_transformation"]}
+        for key, ports in made.items():
+            row = dict.fromkeys(("manifest_id", "fingerprint", "data_name", "datastore", "path"), "x")
+            outputs = {p: {**row, "definition_id": p, "files": 1, "bytes": 1, "data_version": None} for p in ports}
+            api.record.pipeline_steps.change(run, {key: {"phase": "completed", "outputs": outputs}})
+        api.record.runs.advance(run, status="Completed")
+        scoring = good(api.owner.post("/pipelines/inference", json={"run_id": run}))["graph"]
+        assert set(scoring["nodes"]) == {"raw", "houses", "clean", "clean_learned", "train", "score"}
+        assert scoring["nodes"]["clean"]["module"] == "apply_transformation"
+        assert scoring["nodes"]["clean"]["inputs"]["transformation"] == {"node": "clean_learned", "port": "data"}
+        assert scoring["nodes"]["clean_learned"]["definition_id"] == "cleaning_transformation"
+        assert scoring["nodes"]["score"]["inputs"]["dataset"] == {"node": "clean", "port": "transformed_dataset"}
+        assert scoring["parameters"]["trees"]["default"] == 7
+        feeds = [{"node": "clean", "port": "dataset", "name": "WebServiceInput1"}]
+        assert scoring["inference"]["web_service_inputs"] == feeds
+        # What was kept is not there: nothing is made.
+        asked = {"name": "houses", "run_id": run}
+        bad(api.owner.post("/pipelines/inference/deploy", json=asked), 409, "Run the training pipeline again")
+        assert good(api.owner.get("/endpoints"))["endpoints"] == []
+
 
 class TestDrafts:
     def test_saved_by_two(self, api):

@@ -68,6 +68,10 @@ class Board:
         """Until every node is in sight and nothing moves any more."""
         self.until(self._is_at_rest, "the canvas still moves, or not all of it is in sight")
 
+    def see(self, node: str) -> None:
+        """Until this node is in sight: on the canvas, and not under the pane."""
+        self.until(lambda: self._is_seen(node), f"{node} is not in sight")
+
     def connect(self, source: str, output: str, target: str, given: str) -> None:
         """Draws a line from port to port, and sees it there."""
         line = self.page.locator(f'.react-flow__edge[data-id="{target}:{given}"]')
@@ -158,6 +162,19 @@ class Board:
             }"""
         )
 
+    def _is_seen(self, node: str) -> bool:
+        seen: bool = self.page.evaluate(
+            """(node) => {
+              const room = document.querySelector("[data-testid=designer-canvas]").getBoundingClientRect();
+              const pane = document.querySelector("[data-testid=designer-pane]")?.getBoundingClientRect();
+              const box = document.querySelector(`[data-testid=designer-node][data-node="${node}"]`).getBoundingClientRect();
+              const isFree = !pane || box.right <= pane.left || box.bottom <= pane.top;
+              return isFree && box.left >= room.left && box.right <= room.right && box.top >= room.top && box.bottom <= room.bottom;
+            }""",
+            node,
+        )
+        return seen
+
     def _middle(self, selector: str) -> tuple[float, float]:
         box = self.page.locator(selector).bounding_box()
         assert box is not None, selector
@@ -171,9 +188,8 @@ def module(name: str, inputs: dict[str, tuple[str, str]] | None = None, **parame
 
 
 def graph_of(name: str, nodes: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """A graph whose nodes lie one below the other."""
-    layout = {key: {"x": 280 * (index % 3), "y": 140 * (index // 3)} for index, key in enumerate(nodes)}
-    return {"version": 1, "name": name, "nodes": nodes, "layout": layout, "parameters": {}, **more}
+    """A graph as code makes it: it lies nowhere, and is laid out when it is opened."""
+    return {"version": 1, "name": name, "nodes": nodes, "layout": {}, "parameters": {}, **more}
 
 
 @contextlib.contextmanager

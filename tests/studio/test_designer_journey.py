@@ -148,3 +148,15 @@ def test_the_bird_pipeline_from_an_empty_canvas_to_its_scored_table(studio, bird
         assert "train_pytorch_model" not in {node.get("module") for node in nodes.values()}
         assert "score_image_model" in {node.get("module") for node in nodes.values()}
         board.seen.shot("designer-inference")
+
+        # The pipeline itself behind an address; that it answers as in training is tests/pipeline/test_serving.py's.
+        page.get_by_label("More", exact=True).click()
+        page.get_by_role("menuitem", name="Deploy as an endpoint").click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_label("Name of the endpoint").fill("birds-scored")
+        page.get_by_test_id("designer-deploy-pipeline").click()
+        page.get_by_test_id("endpoint-head").get_by_text("birds-scored").first.wait_for()
+        made = board.ask("/endpoints/birds-scored")
+        assert made["versions"][0]["inference"]["entry_script"] == "score.py"
+        assert made["properties"]["training_run"] == run_id
+        board.ask("/endpoints/birds-scored", "DELETE")

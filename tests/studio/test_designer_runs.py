@@ -56,6 +56,7 @@ def test_submit_clone_change_reuse_and_compare(studio, pictures):
         page.locator('[data-node="convert"][data-reused="yes"]').wait_for()
         board.choose("split")
         page.get_by_test_id("designer-pane").get_by_text("fraction").first.wait_for()  # why it was not reused
+        board.see("split")
         board.seen.shot("designer-reused")
         board.seen.open(f"{base}/designer?tab=runs")
         for run in (first, second):
@@ -65,6 +66,18 @@ def test_submit_clone_change_reuse_and_compare(studio, pictures):
         shown.wait_for()
         assert "Fraction of images in the first output" in shown.inner_text()
         assert {"0.5", "0.25"} <= set(shown.inner_text().split())
+
+
+def test_what_code_made_lies_from_top_to_bottom(studio, pictures):
+    with board_of(studio) as board:
+        graph = splitting("from code", "wood")
+        del graph["layout"]
+        board.open_new(graph, studio.base)
+        board.node("split").wait_for()
+        board.rest()
+        tops = [board.node(node).bounding_box() for node in ("data", "convert", "split")]
+        assert all(above["y"] + above["height"] < below["y"] for above, below in zip(tops, tops[1:], strict=False))
+        assert board.saved()["graph"].get("layout", {}) == {}  # to look at it is no change
 
 
 def test_the_first_failing_module_and_its_cause(studio, tmp_path):
@@ -83,8 +96,17 @@ def test_the_first_failing_module_and_its_cause(studio, tmp_path):
         page.get_by_test_id("designer-go-failing").click()
         page.get_by_test_id("designer-pane").get_by_test_id("run-cause").wait_for()
         page.get_by_test_id("designer-retry").wait_for()
+        board.see("convert")
         board.seen.shot("designer-failed")
         assert board.seen.axe() == []
+        assert "InvalidDatasetError" in told.inner_text()
+        assert "rookery_vision.errors" not in told.inner_text()
+        # On a phone the pane lies over the canvas: what was jumped to is above it, also when the page is opened there.
+        page.set_viewport_size({"width": 390, "height": 844})
+        board.see("convert")
+        board.seen.open(page.url)
+        page.get_by_test_id("designer-pane").wait_for()
+        board.see("convert")
 
 
 def test_a_folder_dropped_on_the_canvas_becomes_a_data_set(studio, pictures):

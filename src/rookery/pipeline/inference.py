@@ -7,7 +7,7 @@ import copy
 from typing import Any
 
 from rookery.errors import ConflictError, UserError
-from rookery.pipeline.catalog import Catalog
+from rookery.pipeline.catalog import BUILT_IN, Catalog
 from rookery.pipeline.validate import output_types
 from rookery.pipeline.view import show_run
 from rookery.record import Record
@@ -30,16 +30,22 @@ def inference_graph(record: Record, run_id: str, kind: str) -> dict[str, Any]:
             f"Run '{run_id}' is {shown['status']}. An inference pipeline is made from one that has completed."
         )
     graph = copy.deepcopy(shown["graph"])
+    for name, value in shown["parameters"].items():  # what was asked of the training is asked of what it has made
+        if isinstance((graph.get("parameters") or {}).get(name), dict):
+            graph["parameters"][name]["default"] = value
     nodes, cards = node_map(graph), Catalog(record).cards()
     for key in list(nodes):
         node = nodes[key]
         if node.get("kind") != NodeKind.MODULE:
             continue
-        types = {each for given in (output_types(node, cards) or {}).values() for each in given}
+        given = output_types(node, cards) or {}
+        types = {each for port in given.values() for each in port}
         if "ModelDirectory" in types and "Training" in str(cards[node["module"]].plain["category"]):
-            nodes[key] = _kept(shown, key, "MD")
-        elif "TransformationDirectory" in types:
-            nodes[key] = _kept(shown, key, "TD")
+            nodes[key] = _kept(shown, key, "MD", "ModelDirectory")
+        elif types == {"TransformationDirectory"}:
+            nodes[key] = _kept(shown, key, "TD", "TransformationDirectory")
+        elif "TransformationDirectory" in types and cards[node["module"]].source == BUILT_IN:
+            _apply_what_was_learned(graph, nodes, shown, key, given)
         elif str(node["module"]).startswith("split"):
             _bypass(nodes, key)
         elif node["module"] == "apply_image_transformation":
@@ -63,10 +69,10 @@ def inference_graph(record: Record, run_id: str, kind: str) -> dict[str, Any]:
     return graph
 
 
-def _kept(shown: dict[str, Any], key: str, prefix: str) -> dict[str, Any]:
-    """What a step has made, as data; `kept` says of what."""
+def _kept(shown: dict[str, Any], key: str, prefix: str, kind: str) -> dict[str, Any]:
+    """What a step has made of this type, as data; `kept` says of what."""
     outputs = shown["steps"][key]["outputs"]
-    port = next(iter(outputs), None)
+    port = next((port for port, made in outputs.items() if kind in made["types"]), None)
     if port is None:
         raise ConflictError(f"Step '{key}' has kept nothing that could be used.")
     return {
@@ -75,6 +81,42 @@ def _kept(shown: dict[str, Any], key: str, prefix: str) -> dict[str, Any]:
         "definition_id": outputs[port]["definition_id"],
         "kept": {"run_id": shown["steps"][key]["run_id"], "port": port, "types": outputs[port]["types"]},
     }
+
+
+def _apply_what_was_learned(
+    graph: dict[str, Any],
+    nodes: dict[str, dict[str, Any]],
+    shown: dict[str, Any],
+    key: str,
+    given: dict[str, list[str]],
+) -> None:
+    """A module that learns from a table and changes it (Clean Missing Data) becomes Apply Transformation of what it has learned:
+    a service's rows are few, and must not be learned from."""
+    learned = f"{key}_learned"
+    while learned in nodes:
+        learned += "_"
+    nodes[learned] = _kept(shown, key, "TD", "TransformationDirectory")
+    nodes[key] = {
+        "kind": NodeKind.MODULE,
+        "module": "apply_transformation",
+        "title": f"Apply {shown['steps'][key]['name']}",
+        "comment": "",
+        "parameters": {},
+        "inputs": {
+            "transformation": {"node": learned, "port": DATA_PORT},
+            "dataset": dict(nodes[key]["inputs"]["dataset"]),
+        },
+        "run_settings": nodes[key].get("run_settings") or {},
+    }
+    for node in nodes.values():
+        for port, source in list((node.get("inputs") or {}).items()):
+            if isinstance(source, dict) and source.get("node") == key:
+                is_learned = "TransformationDirectory" in given.get(str(source.get("port")), [])
+                place = (learned, DATA_PORT) if is_learned else (key, "transformed_dataset")
+                node["inputs"][port] = {"node": place[0], "port": place[1]}
+    layout = graph.get("layout") or {}
+    if key in layout:
+        layout[learned] = {"x": layout[key]["x"] - 240, "y": layout[key]["y"] - 100}
 
 
 def _bypass(nodes: dict[str, dict[str, Any]], key: str) -> None:
@@ -96,6 +138,13 @@ def _ancestors(graph: dict[str, Any], keys: list[str]) -> set[str]:
     return found
 
 
+def _makes_data(node: dict[str, Any]) -> bool:
+    """A module at whose place a service has what it was sent: it fetches or draws data of its own."""
+    if node.get("kind") != NodeKind.MODULE:
+        return False
+    return node.get("module") == "import_data" or not sources_of(node)
+
+
 def _open_ends(graph: dict[str, Any], score: str, kind: str) -> None:
     """Where data comes in and goes out: of a batch a parameter, of a service its input and output."""
     raw = [key for key, node in graph["nodes"].items() if node.get("kind") == NodeKind.DATA and not node.get("kept")]
@@ -112,11 +161,17 @@ def _open_ends(graph: dict[str, Any], score: str, kind: str) -> None:
     model = next(
         (s.node for s in sources_of(graph["nodes"][score]).values() if graph["nodes"][s.node].get("kept")), None
     )
-    inputs = [
-        {"node": key, "port": port, "name": "WebServiceInput1"}
+    raw += [key for key, node in graph["nodes"].items() if _makes_data(node)]
+    taken = [
+        (key, port, source.node)
         for key, node in graph["nodes"].items()
+        if key not in raw
         for port, source in sources_of(node).items()
         if source.node in raw
+    ]
+    places = list(dict.fromkeys(source for _, _, source in taken))
+    inputs = [
+        {"node": key, "port": port, "name": f"WebServiceInput{places.index(source) + 1}"} for key, port, source in taken
     ]
     graph["inference"] = {
         "model": None if model is None else graph["nodes"][model]["kept"],

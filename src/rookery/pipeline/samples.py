@@ -102,26 +102,27 @@ def houses(name: str) -> dict[str, Any]:
     return graph
 
 
+# Rows far enough apart for a module that says how it is, and has a title of two lines.
 _HOUSES = {
     "houses": {"x": 320, "y": 0},
-    "clean": {"x": 320, "y": 120},
-    "split": {"x": 320, "y": 260},
-    "algorithm": {"x": 20, "y": 260},
-    "train": {"x": 180, "y": 400},
-    "score": {"x": 320, "y": 540},
-    "evaluate": {"x": 320, "y": 680},
+    "clean": {"x": 320, "y": 150},
+    "split": {"x": 320, "y": 300},
+    "algorithm": {"x": 16, "y": 300},
+    "train": {"x": 168, "y": 450},
+    "score": {"x": 320, "y": 600},
+    "evaluate": {"x": 320, "y": 750},
 }
 _PLACES = {
     "pictures": {"x": 320, "y": 0},
-    "convert": {"x": 320, "y": 120},
-    "split": {"x": 320, "y": 240},
-    "transformation": {"x": 40, "y": 240},
-    "apply1": {"x": 180, "y": 380},
-    "apply2": {"x": 480, "y": 380},
-    "network": {"x": -100, "y": 380},
-    "train": {"x": 180, "y": 520},
-    "score": {"x": 320, "y": 660},
-    "evaluate": {"x": 320, "y": 800},
+    "convert": {"x": 320, "y": 150},
+    "split": {"x": 320, "y": 300},
+    "transformation": {"x": 16, "y": 300},
+    "apply1": {"x": 168, "y": 450},
+    "apply2": {"x": 472, "y": 450},
+    "network": {"x": -136, "y": 450},
+    "train": {"x": 168, "y": 600},
+    "score": {"x": 320, "y": 750},
+    "evaluate": {"x": 320, "y": 900},
 }
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from rookery.server import answer_models_pipeline as p
 from rookery.server.answer_models import Empty, Run, listing
+from rookery.server.answer_serve import Endpoint
 
 __all__ = ["PIPELINES"]
 
@@ -21,6 +22,7 @@ PIPELINES: dict[tuple[str, str], tuple[str, Any, Any]] = {
     ("POST", "/pipelines/yaml"): ("pipeline_to_yaml", p.Yaml, None),
     ("POST", "/pipelines/graph"): ("pipeline_from_yaml", p.GraphRead, None),
     ("POST", "/pipelines/inference"): ("inference_graph", p.Graph, None),
+    ("POST", "/pipelines/inference/deploy"): ("deploy_inference", Endpoint, None),
     ("GET", "/pipelines/drafts"): ("list_drafts", listing("drafts", p.Draft), None),
     ("POST", "/pipelines/drafts"): ("create_draft", p.Draft, None),
     ("GET", "/pipelines/drafts/{draft_id}"): ("get_draft", p.Draft, None),

@@ -251,6 +251,7 @@ RULES: dict[tuple[str, str], Access] = {
         ("POST", f"/pipelines/{what}"): Access("reader", "any", quiet=True)
         for what in ("validate", "code", "yaml", "graph", "inference")
     },
+    ("POST", "/pipelines/inference/deploy"): _WRITE,
     ("GET", "/pipelines/samples"): _READ,
     ("GET", "/pipelines/drafts"): _READ,
     ("POST", "/pipelines/drafts"): _WRITE,

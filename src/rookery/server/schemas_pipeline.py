@@ -13,6 +13,7 @@ __all__ = [
     "DraftSaved",
     "GraphGiven",
     "InferenceAsked",
+    "InferenceDeployed",
     "ModuleNew",
     "PipelineEndpointChange",
     "PipelineEndpointNew",
@@ -38,6 +39,21 @@ class YamlGiven(Given):
 class InferenceAsked(Given):
     run_id: str
     kind: Literal["real-time", "batch"] = "real-time"
+
+
+class InferenceDeployed(Given):
+    """One of `graph` and `run_id`; the rest is an endpoint's."""
+
+    name: str
+    graph: Optional[dict[str, Any]] = None
+    run_id: Optional[str] = None
+    kind: str = "local"
+    config: dict[str, Any] = {}
+    auth_enabled: Optional[bool] = None
+    token_auth_enabled: Optional[bool] = None
+    description: Optional[str] = None
+    tags: Optional[dict[str, Any]] = None
+    overwrite: bool = False
 
 
 class PipelineRunNew(Given):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import os
 from typing import Any
 
 from rookery_tabular.frames import Frame, read_frame, write_frame
 from rookery_tabular.learning.features import to_matrix
 from rookery_tabular.learning.model_files import Trained, read_model
+from rookery_vision.formats.model_directory import SPEC
 
 __all__ = ["score", "score_frame"]
 
@@ -14,12 +17,25 @@ LABELS, PROBABILITIES = "Scored Labels", "Scored Probabilities"
 
 
 def score(model: str, dataset: str, output: str, append: bool) -> None:
-    trained = read_model(model)
+    trained = _opened(model, _stamp(model))
     frame = score_frame(trained, read_frame(dataset))
     if not append:
         kept = [n for n in frame.data.columns if n in frame.roles]
         frame = frame.with_data(frame.data[kept])
     write_frame(output, frame)
+
+
+@functools.lru_cache(maxsize=4)
+def _opened(folder: str, _stamp: int) -> Trained:
+    """A service scores again and again with the same model."""
+    return read_model(folder)
+
+
+def _stamp(folder: str) -> int:
+    try:
+        return os.stat(os.path.join(folder, SPEC)).st_mtime_ns
+    except OSError:
+        return 0  # reading it says what is wrong
 
 
 def score_frame(model: Trained, frame: Frame) -> Frame:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +14,7 @@ from rookery_vision.classification.pictures import PictureSet
 from rookery_vision.classification.prepare import prepared
 from rookery_vision.errors import InvalidDatasetError, InvalidModelDirectoryError
 from rookery_vision.formats.image_directory import ImageDirectory
-from rookery_vision.formats.model_directory import TASK, read_labels, read_model_spec, read_state
+from rookery_vision.formats.model_directory import SPEC, TASK, read_labels, read_model_spec, read_state
 from rookery_vision.formats.table import Column, write_table
 from rookery_vision.stack import torch
 
@@ -23,7 +25,7 @@ BATCH = 32
 
 def score(model: str, dataset: str, output: str) -> None:
     """Write a row for each picture: its category and id, the probability of every category, the label."""
-    trained = Model(model)
+    trained = _opened(model, _stamp(model))
     directory = ImageDirectory.read(dataset)
     if not directory.rows:
         raise InvalidDatasetError(f"{dataset} has no pictures to score.")
@@ -39,6 +41,19 @@ def score(model: str, dataset: str, output: str) -> None:
     columns.append(Column("Scored Labels", labels, "scored_labels"))
     write_table(output, columns, TASK)
     print(f"{len(labels)} pictures scored", flush=True)
+
+
+@functools.lru_cache(maxsize=4)
+def _opened(folder: str, _stamp: int) -> Model:
+    """A service scores again and again with the same model."""
+    return Model(folder)
+
+
+def _stamp(folder: str) -> int:
+    try:
+        return os.stat(os.path.join(folder, SPEC)).st_mtime_ns
+    except OSError:
+        return 0  # opening it says what is wrong
 
 
 class Model:

@@ -865,6 +865,19 @@ export interface InferenceAsked {
   kind?: "real-time" | "batch";
 }
 
+export interface InferenceDeployed {
+  name: string;
+  graph?: Record<string, unknown> | null;
+  run_id?: string | null;
+  kind?: string;
+  config?: Record<string, unknown>;
+  auth_enabled?: boolean | null;
+  token_auth_enabled?: boolean | null;
+  description?: string | null;
+  tags?: Record<string, unknown> | null;
+  overwrite?: boolean;
+}
+
 export interface IsPrepared {
   built: Prepared | null;
 }
@@ -2665,6 +2678,7 @@ export interface Operations {
   change_pipeline_endpoint: { path: { endpoint: string }; query: {}; body: PipelineEndpointChange; answer: PipelineEndpoint };
   pipeline_from_yaml: { path: {}; query: {}; body: YamlGiven; answer: GraphRead };
   inference_graph: { path: {}; query: {}; body: InferenceAsked; answer: Graph };
+  deploy_inference: { path: {}; query: {}; body: InferenceDeployed; answer: Endpoint };
   list_published: { path: {}; query: { active_only?: boolean }; body: undefined; answer: PublishedPipelineListing };
   publish_pipeline: { path: {}; query: {}; body: PublishedNew; answer: PublishedPipeline };
   get_published: { path: { pipeline_id: string }; query: {}; body: undefined; answer: PublishedPipeline };
@@ -2890,6 +2904,7 @@ export const PATHS: Record<keyof Operations, readonly [method: string, path: str
   change_pipeline_endpoint: ["PATCH", "/api/v1/pipelines/endpoints/{endpoint}"],
   pipeline_from_yaml: ["POST", "/api/v1/pipelines/graph"],
   inference_graph: ["POST", "/api/v1/pipelines/inference"],
+  deploy_inference: ["POST", "/api/v1/pipelines/inference/deploy"],
   list_published: ["GET", "/api/v1/pipelines/published"],
   publish_pipeline: ["POST", "/api/v1/pipelines/published"],
   get_published: ["GET", "/api/v1/pipelines/published/{pipeline_id}"],

@@ -11,12 +11,13 @@ from rookery.pipeline.code import graph_to_python
 from rookery.pipeline.inference import inference_graph
 from rookery.pipeline.knowing import find_problems
 from rookery.pipeline.samples import sample_pipelines
+from rookery.pipeline.serving import about_served, graph_to_serve, make_inference
 from rookery.pipeline.submitting import submit_pipeline
 from rookery.pipeline.view import show_run
-from rookery.server.answers import JsonAnswer
+from rookery.server.answers import JsonAnswer, answer
 from rookery.server.auth import Asking, Principal, check_parent
 from rookery.server.routes.data import check_sources
-from rookery.server.schemas_pipeline import GraphGiven, InferenceAsked, PipelineRunNew, YamlGiven
+from rookery.server.schemas_pipeline import GraphGiven, InferenceAsked, InferenceDeployed, PipelineRunNew, YamlGiven
 from rookery.server.services import Served
 from rookery.server.strict_json import strict_answer
 from rookery.spec.data_definition import check_definition
@@ -64,6 +65,17 @@ def pipeline_from_yaml(given: YamlGiven, services: Served) -> JsonAnswer:
 def make_inference_graph(asked: InferenceAsked, services: Served) -> JsonAnswer:
     """From a completed training pipeline, the graph that only scores."""
     return strict_answer({"graph": inference_graph(services.record, asked.run_id, asked.kind)})
+
+
+@router.post("/pipelines/inference/deploy", status_code=201)
+def deploy_inference(asked: InferenceDeployed, services: Served, asking: Asking) -> JsonAnswer:
+    """An endpoint of a real-time inference graph: every request goes through its modules."""
+    graph = graph_to_serve(services.record, asked.graph, asked.run_id)
+    check_graph_sources(graph, asking)
+    said = asked.model_dump(exclude={"graph", "run_id"}, exclude_none=True)
+    about = about_served(services.record, graph)
+    body = {**said, "models": [], "properties": about, "inference": make_inference(services.record, graph)}
+    return answer(services.serving.manager().create(body, str(asking)), 201)
 
 
 @router.post("/pipelines/runs", status_code=201)

@@ -20,9 +20,7 @@ import { navigate, useSearch } from "@/router/location";
 import { createDraft, deleteDraft, draftKeys, getDraft, listDrafts, listSamples, type DraftInBrief } from "./asks";
 import styles from "./Designer.module.css";
 import { YamlDialog } from "./dialogs";
-import { autoLayout } from "./graph/layout";
 import { emptyGraph, type Graph } from "./graph/model";
-import { move } from "./graph/edit";
 import { Published } from "./Published";
 import { Thumbnail } from "./Thumbnail";
 
@@ -32,7 +30,7 @@ export default function DesignerHome() {
   const mayEdit = useMay("contributor");
   const client = useQueryClient();
   const make = useMutation({
-    mutationFn: (graph: Graph) => createDraft(withLayout(graph)),
+    mutationFn: (graph: Graph) => createDraft(graph),
     onError: toastError,
     onSuccess: (draft) => {
       void client.invalidateQueries({ queryKey: draftKeys.all, exact: true });
@@ -70,12 +68,6 @@ export default function DesignerHome() {
       {search.has("yaml") && mayEdit && <YamlDialog onGraph={(graph) => make.mutateAsync(graph)} onClose={() => change({ yaml: null })} />}
     </>
   );
-}
-
-/** What comes from a file or from code lies nowhere yet. */
-function withLayout(graph: Graph): Graph {
-  const isLaid = Object.keys(graph.nodes).every((id) => graph.layout?.[id]);
-  return isLaid ? graph : move(graph, autoLayout(graph));
 }
 
 function Drafts({ mayEdit, onGallery }: { mayEdit: boolean; onGallery: () => void }) {

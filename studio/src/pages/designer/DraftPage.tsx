@@ -7,7 +7,7 @@ import { ErrorNotice } from "@/components/ErrorNotice";
 import { Skeleton } from "@/components/Skeleton";
 import type { PageProps } from "@/registry";
 import { Link } from "@/router/Link";
-import { draftKeys, getDraft } from "./asks";
+import { draftKeys, getDraft, useCatalog } from "./asks";
 import { Editor } from "./Editor";
 
 /** A draft, open on the canvas. */
@@ -15,14 +15,15 @@ export default function DraftPage({ params }: PageProps) {
   const id = params.id ?? "";
   // Asked once: from then on the page has the newest, and saves it.
   const asked = useQuery({ queryKey: draftKeys.one(id), queryFn: ({ signal }) => getDraft(id, signal), staleTime: Infinity, gcTime: 0, refetchOnWindowFocus: false, refetchOnMount: "always" });
-  if (asked.data) {
+  const cards = useCatalog().asked; // where what lies nowhere goes depends on the ports
+  if (asked.data && !cards.isPending) {
     return (
       <ReactFlowProvider>
         <Editor key={id} draft={asked.data} />
       </ReactFlowProvider>
     );
   }
-  if (asked.isPending) return <Skeleton lines={8} />;
+  if (asked.isPending || asked.data) return <Skeleton lines={8} />;
   if (toApiError(asked.error).isNotFound) {
     return (
       <Card>

@@ -2,7 +2,6 @@ import { useCallback, useMemo, useState } from "react";
 import { useMay } from "@/api/session";
 import { Button, IconButton } from "@/components/Button";
 import { Icon } from "@/components/Icon";
-import { Skeleton } from "@/components/Skeleton";
 import { toast, toastError } from "@/components/toasts";
 import { useIsNarrow } from "@/components/useIsNarrow";
 import { readDrop, type Chosen } from "@/pages/data/dropped";
@@ -14,11 +13,13 @@ import { CanvasTools, KeepInSight } from "./canvas/CanvasTools";
 import type { Shown } from "./canvas/toFlow";
 import styles from "./Designer.module.css";
 import { CodeDialog, KeysDialog } from "./dialogs";
+import { DeployDialog } from "./DeployDialog";
 import { DropUpload } from "./DropUpload";
 import { EditorPane } from "./EditorPane";
 import { FindOnCanvas } from "./FindOnCanvas";
 import * as edit from "./graph/edit";
 import type { Place } from "./graph/model";
+import { canServe } from "./graph/outputs";
 import { byNode } from "./graph/problems";
 import { findNodes } from "./graph/search";
 import { Palette } from "./Palette";
@@ -32,15 +33,15 @@ import { useProblems } from "./useProblems";
 import { useRefusal } from "./useRefusal";
 
 const NO_PROGRESS = new Map<string, { share: number; words: string }>();
-type Open = "submit" | "code" | "keys" | "publish" | "settings" | null;
+type Open = "submit" | "code" | "keys" | "publish" | "deploy" | "settings" | null;
 
 /** The designer at work: palette, canvas, pane. */
 export function Editor({ draft }: { draft: Draft }) {
-  const edited = useDraft(draft);
+  const { asked, catalog } = useCatalog();
+  const edited = useDraft(draft, catalog);
   const { graph, apply } = edited;
   const mayEdit = useMay("contributor");
   const isNarrow = useIsNarrow();
-  const { asked, catalog } = useCatalog();
   const hands = useEditing(edited, catalog);
   const { selected, choose, line, add, remove, pasteText, copied } = hands;
   const [isPaletteOpen, setPaletteOpen] = useState(() => !matchMedia("(max-width: 1000px)").matches); // there it lies over the canvas
@@ -129,6 +130,7 @@ export function Editor({ draft }: { draft: Draft }) {
             ? [
                 { label: "Copy", icon: "copy" as const, isDisabled: selected.size === 0, run: () => store(copied() ?? "") },
                 { label: "Paste", icon: "copy" as const, run: () => !pasteText("") && toast("Nothing of a pipeline was copied", "info") },
+                ...(canServe(graph, false) ? [{ label: "Deploy as an endpoint", icon: "endpoint" as const, isDisabled: problems.length > 0, run: () => setOpen("deploy") }] : []),
                 { label: "Publish", icon: "endpoint" as const, run: () => setOpen("publish") },
                 { label: "Duplicate this draft", icon: "copy" as const, run: duplicateDraft },
               ]
@@ -149,14 +151,10 @@ export function Editor({ draft }: { draft: Draft }) {
       )}
       <div className={styles.body}>
         {mayEdit && isPaletteOpen && <Palette onAdd={addByClick} onClose={() => setPaletteOpen(false)} />}
-        {asked.isPending ? (
-          <Skeleton lines={6} />
-        ) : (
-          <Canvas shown={shown} selected={selected} onSelect={choose} line={line} onLine={hands.setLine} edits={edits}>
-            <CanvasTools />
-            <KeepInSight id={only} />
-          </Canvas>
-        )}
+        <Canvas shown={shown} selected={selected} onSelect={choose} line={line} onLine={hands.setLine} edits={edits}>
+          <CanvasTools />
+          <KeepInSight id={only} jump={hands.jump} />
+        </Canvas>
         {isEmpty && <FirstSteps />}
         {refusal.sentence && (
           <div className={styles.problems}>
@@ -185,6 +183,7 @@ export function Editor({ draft }: { draft: Draft }) {
       </div>
       {open === "submit" && <SubmitDialog graph={graph} draft={draft.id} onBefore={edited.flush} onGo={go} onClose={() => setOpen(null)} onDone={(run) => navigate(`/designer/runs/${encodeURIComponent(run)}`)} />}
       {open === "publish" && <PublishDialog graph={graph} onClose={() => setOpen(null)} />}
+      {open === "deploy" && <DeployDialog graph={graph} onClose={() => setOpen(null)} />}
       {open === "code" && <CodeDialog graph={graph} onClose={() => setOpen(null)} />}
       {open === "keys" && <KeysDialog onClose={() => setOpen(null)} />}
       {dropped && <DropUpload reading={dropped.reading} onClose={closeDrop} onDone={(name) => add(`data:${name}`, dropped.at)} />}

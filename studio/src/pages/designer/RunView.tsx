@@ -1,5 +1,4 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useReactFlow } from "@xyflow/react";
 import { useCallback, useMemo, useRef, useState } from "react";
 import { call } from "@/api/client";
 import { keys } from "@/api/query";
@@ -7,11 +6,13 @@ import { useMay } from "@/api/session";
 import { Button } from "@/components/Button";
 import { Icon } from "@/components/Icon";
 import { Menu } from "@/components/Menu";
+import { Skeleton } from "@/components/Skeleton";
 import { isOver, StatusPill } from "@/components/StatusPill";
 import { Elapsed } from "@/components/Time";
 import { toast, toastError } from "@/components/toasts";
 import { useIsNarrow } from "@/components/useIsNarrow";
 import { Words } from "@/components/Words";
+import { shortCause } from "@/pages/run/cause";
 import { RunPicker } from "@/pages/run/RunPicker";
 import type { Run } from "@/pages/run/tabs";
 import { Link } from "@/router/Link";
@@ -19,16 +20,15 @@ import { navigate, useSearch } from "@/router/location";
 import { cloneRun, createDraft, inferenceGraph, useCatalog, type PipelineRun } from "./asks";
 import { Canvas } from "./canvas/Canvas";
 import { CanvasTools, KeepInSight } from "./canvas/CanvasTools";
-import { motionMs } from "./canvas/motion";
 import type { Shown } from "./canvas/toFlow";
 import styles from "./Designer.module.css";
+import { DeployDialog } from "./DeployDialog";
 import { CodeDialog } from "./dialogs";
 import { FindOnCanvas } from "./FindOnCanvas";
-import { move } from "./graph/edit";
-import { autoLayout } from "./graph/layout";
 import { titleOf } from "./graph/model";
-import { modelName, trainingRun } from "./graph/outputs";
+import { canServe, modelName, trainingRun } from "./graph/outputs";
 import { findNodes } from "./graph/search";
+import { settle } from "./graph/settle";
 import { countSteps, countWords, firstFailing } from "./graph/steps";
 import { RegisterModel } from "./pane/RegisterModel";
 import { StepPane } from "./pane/StepPane";
@@ -41,13 +41,13 @@ const NO_PROBLEMS = new Map();
 export function RunView({ run, ran }: { run: Run; ran: PipelineRun }) {
   const [search, change] = useSearch();
   const client = useQueryClient();
-  const flow = useReactFlow();
   const isNarrow = useIsNarrow();
   const mayEdit = useMay("contributor");
-  const { catalog } = useCatalog();
+  const { asked, catalog } = useCatalog();
   const [wanted, setWanted] = useState("");
-  const [open, setOpen] = useState<"code" | "publish" | "compare" | "deploy" | null>(null);
-  const graph = useMemo(() => (Object.keys(ran.graph.nodes).every((id) => ran.graph.layout?.[id]) ? ran.graph : move(ran.graph, autoLayout(ran.graph, catalog))), [ran.graph, catalog]);
+  const [open, setOpen] = useState<"code" | "publish" | "compare" | "deploy" | "serve" | null>(null);
+  const [jump, setJump] = useState(0);
+  const graph = useMemo(() => settle(ran.graph, catalog), [ran.graph, catalog]);
   const node = search.get("node");
   const selected = useMemo(() => new Set(node && graph.nodes[node] ? [node] : []), [node, graph]);
   const found = useMemo(() => findNodes(graph, catalog, wanted, (id) => ran.steps[id]?.status ?? null), [graph, catalog, wanted, ran.steps]);
@@ -73,9 +73,9 @@ export function RunView({ run, ran }: { run: Run; ran: PipelineRun }) {
   const go = useCallback(
     (id: string) => {
       choose(new Set([id]));
-      void flow.fitView({ nodes: [{ id }], maxZoom: 1, duration: motionMs() });
+      setJump((count) => count + 1);
     },
-    [choose, flow],
+    [choose],
   );
   const refresh = () => void client.invalidateQueries({ queryKey: keys.run(run.id) });
   const cancel = useMutation({ mutationFn: () => call("cancel_run", { path: { run_id: run.id } }), onError: toastError, onSuccess: refresh });
@@ -84,7 +84,7 @@ export function RunView({ run, ran }: { run: Run; ran: PipelineRun }) {
   const infer = useMutation({
     mutationFn: async (kind: "real-time" | "batch") => {
       const made = await inferenceGraph(run.id, kind);
-      return createDraft(Object.keys(made.nodes).every((id) => made.layout?.[id]) ? made : move(made, autoLayout(made, catalog)));
+      return createDraft(settle(made, catalog));
     },
     onError: toastError,
     onSuccess: (draft) => {
@@ -122,6 +122,7 @@ export function RunView({ run, ran }: { run: Run; ran: PipelineRun }) {
               ? [
                   { label: "Make a real-time inference pipeline", icon: "endpoint" as const, isDisabled: run.status !== "Completed", run: () => infer.mutate("real-time") },
                   { label: "Make a batch inference pipeline", icon: "endpoint" as const, isDisabled: run.status !== "Completed", run: () => infer.mutate("batch") },
+                  { label: "Deploy as an endpoint", icon: "endpoint" as const, isDisabled: run.status !== "Completed" || !canServe(graph, true), run: () => setOpen("serve") },
                   { label: "Deploy the trained model", icon: "endpoint" as const, isDisabled: trained === null, run: () => setOpen("deploy") },
                   { label: "Publish", icon: "external" as const, run: () => setOpen("publish") },
                 ]
@@ -138,7 +139,7 @@ export function RunView({ run, ran }: { run: Run; ran: PipelineRun }) {
         <div className={`${styles.banner} ${styles.bad}`} role="alert" data-testid="designer-failing">
           <Icon name="failed" />
           <p>
-            <strong>{titleOf(graph.nodes[failing] ?? { kind: failing }, catalog)}</strong> failed{counts.failed > 1 ? " first" : ""}: <Words text={String(ran.steps[failing]?.cause?.summary ?? ran.steps[failing]?.reason ?? "its log says why")} />
+            <strong>{titleOf(graph.nodes[failing] ?? { kind: failing }, catalog)}</strong> failed{counts.failed > 1 ? " first" : ""}: <Words text={shortCause(String(ran.steps[failing]?.cause?.summary ?? ran.steps[failing]?.reason ?? "its log says why"))} />
           </p>
           <Button onClick={() => go(failing)} data-testid="designer-go-failing">
             Go to it
@@ -149,19 +150,24 @@ export function RunView({ run, ran }: { run: Run; ran: PipelineRun }) {
         <div className={`${styles.banner} ${styles.bad}`} role="alert">
           <Icon name="failed" />
           <p>
-            <Words text={String(run.error?.summary ?? run.reason ?? "The pipeline failed.")} /> <Link to={`/runs/${encodeURIComponent(run.id)}`}>Its page</Link>
+            <Words text={shortCause(String(run.error?.summary ?? run.reason ?? "The pipeline failed."))} /> <Link to={`/runs/${encodeURIComponent(run.id)}`}>Its page</Link>
           </p>
         </div>
       )}
       <div className={styles.body}>
-        <Canvas shown={shown} selected={selected} onSelect={choose} line={null} onLine={() => undefined} edits={null}>
-          <CanvasTools />
-          <KeepInSight id={node} />
-        </Canvas>
+        {asked.isPending ? (
+          <Skeleton lines={6} />
+        ) : (
+          <Canvas shown={shown} selected={selected} onSelect={choose} line={null} onLine={() => undefined} edits={null}>
+            <CanvasTools />
+            <KeepInSight id={node} jump={jump} />
+          </Canvas>
+        )}
         {node && graph.nodes[node] && <StepPane key={node} pipeline={run.id} graph={graph} id={node} step={ran.steps[node] ?? null} catalog={catalog} onClose={() => choose(new Set())} />}
       </div>
       {open === "code" && <CodeDialog graph={graph} onClose={() => setOpen(null)} />}
       {open === "publish" && <PublishDialog graph={graph} onClose={() => setOpen(null)} />}
+      {open === "serve" && <DeployDialog graph={graph} run={run.id} onClose={() => setOpen(null)} />}
       {open === "deploy" && trained && <RegisterModel run={trained} suggested={modelName(graph.name)} onClose={() => setOpen(null)} />}
       {open === "compare" && (
         <RunPicker title="Compare with which run?" experiment={run.experiment} without={[run.id]} onPick={(other) => navigate(`/designer/compare?runs=${encodeURIComponent(run.id)},${encodeURIComponent(other.id)}`)} onClose={() => setOpen(null)} />

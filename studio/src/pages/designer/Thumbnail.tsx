@@ -1,13 +1,13 @@
 import styles from "./Designer.module.css";
-import { autoLayout, NODE_HEIGHT, NODE_WIDTH } from "./graph/layout";
+import { NODE_HEIGHT, NODE_WIDTH } from "./graph/layout";
 import { placeOf, type Graph, type Place } from "./graph/model";
+import { settle } from "./graph/settle";
 
 /** A pipeline as large as a stamp. */
 export function Thumbnail({ graph }: { graph: Graph }) {
   const ids = Object.keys(graph.nodes);
-  const isLaid = ids.every((id) => graph.layout?.[id]);
-  const made = isLaid ? null : autoLayout(graph);
-  const places = new Map<string, Place>(ids.map((id) => [id, made?.get(id) ?? placeOf(graph, id)]));
+  const settled = settle(graph);
+  const places = new Map<string, Place>(ids.map((id) => [id, placeOf(settled, id)]));
   const all = [...places.values()];
   if (all.length === 0) return <svg className={styles.thumb} aria-hidden="true" viewBox="0 0 10 10" />;
   const [left, top] = [Math.min(...all.map((each) => each.x)), Math.min(...all.map((each) => each.y))];

@@ -129,6 +129,12 @@ export async function inferenceGraph(run: string, kind: "real-time" | "batch"): 
   return ((await call("inference_graph", { body: { run_id: run, kind } })) as unknown as { graph: Graph }).graph;
 }
 
+/** An endpoint of a real-time inference pipeline: given, or made from a training run. Its name. */
+export async function deployInference(what: { graph: Graph } | { run: string }, asked: { name: string; auth_enabled: boolean; overwrite: boolean }): Promise<string> {
+  const from = "run" in what ? { run_id: what.run } : { graph: plain(what.graph) };
+  return (await call("deploy_inference", { body: { ...from, ...asked } })).name;
+}
+
 export interface PublishedPipeline {
   id: string;
   name: string;

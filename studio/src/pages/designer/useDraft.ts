@@ -4,7 +4,8 @@ import { useCallback, useEffect, useMemo, useReducer, useRef, useState } from "r
 import { toApiError, type ApiError } from "@/api/errors";
 import { draftKeys, getDraft, saveDraft, type Draft } from "./asks";
 import { begin, change, redo, undo, type History } from "./graph/history";
-import type { Graph } from "./graph/model";
+import type { Catalog, Graph } from "./graph/model";
+import { settle } from "./graph/settle";
 
 const PAUSE_MS = 700;
 const AGAIN_MS = 4000;
@@ -43,13 +44,14 @@ function reduce(history: History<Graph>, act: Act): History<Graph> {
   }
 }
 
-export function useDraft(draft: Draft): Edited {
+/** What lies nowhere yet is laid out when it is opened; that alone is nothing to save, and nothing to undo. */
+export function useDraft(draft: Draft, catalog: Catalog): Edited {
   const client = useQueryClient();
-  const [history, act] = useReducer(reduce, draft.graph, begin<Graph>);
+  const [history, act] = useReducer(reduce, draft.graph, (graph) => begin(settle(graph, catalog)));
   const [saving, setSaving] = useState<Saving>({ state: "saved" });
   const latest = useRef(history.now);
   latest.current = history.now;
-  const stored = useRef({ graph: draft.graph, revision: draft.revision });
+  const stored = useRef({ graph: history.now, revision: draft.revision });
   const under = useRef<Promise<void> | null>(null);
   const stopped = useRef(false); // by a conflict, until somebody decides
 
@@ -98,11 +100,12 @@ export function useDraft(draft: Draft): Edited {
 
   const takeTheirs = useCallback(async () => {
     const theirs = await getDraft(draft.id);
-    stored.current = { graph: theirs.graph, revision: theirs.revision };
+    const graph = settle(theirs.graph, catalog);
+    stored.current = { graph, revision: theirs.revision };
     stopped.current = false;
-    act({ do: "reset", graph: theirs.graph });
+    act({ do: "reset", graph });
     setSaving({ state: "saved" });
-  }, [draft.id]);
+  }, [draft.id, catalog]);
 
   const keepMine = useCallback(async () => {
     const theirs = await getDraft(draft.id);

@@ -2,7 +2,7 @@
 import { useReactFlow } from "@xyflow/react";
 import { useCallback, useState } from "react";
 import { useSearch } from "@/router/location";
-import { fitted, motionMs } from "./canvas/motion";
+import { fitted } from "./canvas/motion";
 import { copy, paste } from "./graph/clipboard";
 import * as edit from "./graph/edit";
 import { autoLayout, freePlace, NODE_WIDTH } from "./graph/layout";
@@ -18,6 +18,7 @@ export function useEditing({ graph, apply }: Edited, catalog: Catalog) {
   const [search, change] = useSearch();
   const [selected, setSelected] = useState<ReadonlySet<string>>(() => new Set(search.get("node") ? [search.get("node") as string] : []));
   const [line, setLine] = useState<string | null>(null);
+  const [jump, setJump] = useState(0);
 
   /** One that is chosen alone is in the address. */
   const choose = useCallback(
@@ -36,9 +37,9 @@ export function useEditing({ graph, apply }: Edited, catalog: Catalog) {
   const go = useCallback(
     (id: string) => {
       choose(new Set([id]));
-      void flow.fitView({ nodes: [{ id }], maxZoom: 1, duration: motionMs() });
+      setJump((count) => count + 1);
     },
-    [choose, flow],
+    [choose],
   );
   /** Near the middle of what is seen. */
   const middle = useCallback((): Place => {
@@ -91,7 +92,7 @@ export function useEditing({ graph, apply }: Edited, catalog: Catalog) {
     apply((now) => edit.addNote(now, place).graph);
   };
   return {
-    selected, choose, clear, line, setLine, go, add, remove, pasteText, layout, note,
+    selected, choose, clear, line, setLine, go, jump, add, remove, pasteText, layout, note,
     copied: () => (selected.size > 0 ? copy(graph, selected) : null),
     fit: () => void flow.fitView(fitted()),
   };

@@ -49,6 +49,9 @@ describe("snippets", () => {
   });
   it("send a picture to what takes pictures, JSON to a script", () => {
     expect(snippets(one as never).curl).toContain("@picture.jpg");
+    const served = { ...one, versions: [{ inference: {}, no_code: null }] }; // of a pipeline
+    expect(snippets({ ...served, properties: { takes: "pictures" } } as never).curl).toContain("@picture.jpg");
+    expect(snippets({ ...served, properties: { takes: "rows" } } as never).python).toContain('json.dumps({"data": [{"column": 1}]})');
     expect(snippets({ ...one, versions: [{ inference: {}, no_code: null }], auth_enabled: false } as never).curl).toBe(`curl http://127.0.0.1:41234/score \\\n  -H "Content-Type: application/json" \\\n  -d '{"data": [[1, 2, 3]]}'`);
   });
 });

@@ -125,20 +125,22 @@ export interface Snippets {
 }
 
 /** How to ask it from elsewhere. Keys are never in it: `$KEY` stands for one. */
-export function snippets(endpoint: Pick<Endpoint, "name" | "scoring_uri" | "auth_enabled" | "token_auth_enabled" | "versions">): Snippets {
+export function snippets(endpoint: Pick<Endpoint, "name" | "scoring_uri" | "auth_enabled" | "token_auth_enabled" | "versions"> & Partial<Pick<Endpoint, "properties">>): Snippets {
   const isOpen = !endpoint.auth_enabled && !endpoint.token_auth_enabled;
-  const takesPictures = endpoint.versions.some((version) => version.inference === null && (version.no_code === "onnx" || version.no_code === "pytorch"));
-  const [type, body] = takesPictures ? ["image/jpeg", "--data-binary @picture.jpg"] : ["application/json", `-d '{"data": [[1, 2, 3]]}'`];
+  const takes = endpoint.versions.some((version) => version.inference !== null) ? endpoint.properties?.takes : undefined; // of a pipeline's endpoint
+  const takesPictures = takes === "pictures" || endpoint.versions.some((version) => version.inference === null && (version.no_code === "onnx" || version.no_code === "pytorch"));
+  const example = takes === "rows" ? '{"data": [{"column": 1}]}' : '{"data": [[1, 2, 3]]}';
+  const [type, body] = takesPictures ? ["image/jpeg", "--data-binary @picture.jpg"] : ["application/json", `-d '${example}'`];
   const curl = [`curl ${endpoint.scoring_uri}`, ...(isOpen ? [] : ['-H "Authorization: Bearer $KEY"']), `-H "Content-Type: ${type}"`, body].join(" \\\n  ");
   const headers = isOpen ? `{"Content-Type": "${type}"}` : `{"Content-Type": "${type}", "Authorization": "Bearer " + os.environ["KEY"]}`;
-  const data = takesPictures ? 'open("picture.jpg", "rb").read()' : "json.dumps({\"data\": [[1, 2, 3]]}).encode()";
+  const data = takesPictures ? 'open("picture.jpg", "rb").read()' : `json.dumps(${example}).encode()`;
   const python = [
     `import json${isOpen ? "" : ", os"}, urllib.request`,
     "",
     `request = urllib.request.Request("${endpoint.scoring_uri}", ${data}, ${headers})`,
     "print(json.load(urllib.request.urlopen(request)))",
   ].join("\n");
-  const sdk = ["from azureml.core import Webservice, Workspace", "", `service = Webservice(Workspace.from_config(), "${endpoint.name}")`, `print(service.run(${takesPictures ? 'open("picture.jpg", "rb").read()' : "'{\"data\": [[1, 2, 3]]}'"}))`].join("\n");
+  const sdk = ["from azureml.core import Webservice, Workspace", "", `service = Webservice(Workspace.from_config(), "${endpoint.name}")`, `print(service.run(${takesPictures ? 'open("picture.jpg", "rb").read()' : `'${example}'`}))`].join("\n");
   return { curl, python, sdk };
 }
 

@@ -6,7 +6,7 @@ import { CodeView } from "@/components/LineView";
 import { Ago } from "@/components/Time";
 import { Words } from "@/components/Words";
 import { Link } from "@/router/Link";
-import { endWords, kindWords, whereWords } from "./cause";
+import { endWords, kindWords, shortCause, whereWords } from "./cause";
 import styles from "./CauseCard.module.css";
 import type { Run } from "./tabs";
 
@@ -20,13 +20,15 @@ export function CauseCard({ cause, run, isOpen }: { cause: Cause; run: Run; isOp
   const where = whereWords({ ...cause, attempt: run.attempt > 1 ? cause.attempt : 1 });
   const text = cause.traceback?.trimEnd() || (cause.last_lines ?? []).join("\n");
   const advice = cause.advice ?? [];
+  const brief = shortCause(cause.summary);
+  const isCut = brief !== cause.summary && !cause.summary.split(/\s+/).every((word) => brief.includes(word) || text.includes(word));
   return (
     <section className={styles.card} aria-labelledby="cause-title" data-testid="run-cause">
       <header className={styles.head}>
         <Icon name="failed" size={18} />
         <div className={styles.words}>
           <h2 id="cause-title" data-testid="run-cause-summary">
-            <Words text={cause.summary} />
+            <Words text={brief} />
           </h2>
           <p className={styles.where}>
             {cause.kind !== "UserError" && <span>{kindWords(cause.kind)}</span>}
@@ -40,7 +42,7 @@ export function CauseCard({ cause, run, isOpen }: { cause: Cause; run: Run; isOp
             {cause.collateral && <span>fell because another rank had</span>}
           </p>
         </div>
-        {(text || advice.length > 0) && (
+        {(text || advice.length > 0 || isCut) && (
           <Button variant="quiet" icon={isShown ? "up" : "down"} aria-expanded={isShown} aria-label={isShown ? "Less of the cause" : "Details of the cause"} onClick={() => setChosen(!isShown)}>
             <span className={styles.word}>{isShown ? "Less" : "Details"}</span>
           </Button>
@@ -48,6 +50,11 @@ export function CauseCard({ cause, run, isOpen }: { cause: Cause; run: Run; isOp
       </header>
       {isShown && (
         <div className={styles.body}>
+          {isCut && (
+            <p className={styles.full} data-testid="run-cause-full">
+              <Words text={cause.summary} />
+            </p>
+          )}
           {advice.length > 0 && (
             <div className={styles.advice} data-testid="run-cause-advice">
               <h3>What to try</h3>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { endWords, kindWords, whereWords } from "./cause";
+import { endWords, kindWords, shortCause, whereWords } from "./cause";
 
 describe("where", () => {
   it("names rank and node, and the attempt when it is not the first", () => {
@@ -25,4 +25,19 @@ describe("how it ended", () => {
 
 describe("kinds", () => {
   it("has a sentence for one that it does not know", () => expect([kindWords("Stalled"), kindWords("New")]).toEqual(["It stood still", "It failed"]));
+});
+
+describe("in brief", () => {
+  it("names an exception by its own name", () => {
+    expect(shortCause("The script failed with rookery_vision.errors.InvalidDatasetError: no picture")).toBe("The script failed with InvalidDatasetError: no picture");
+    expect(shortCause("The script failed with torch.OutOfMemoryError")).toBe("The script failed with OutOfMemoryError");
+    expect(shortCause("ValueError: see train.py and os.path: nothing")).toBe("ValueError: see train.py and os.path: nothing");
+  });
+  it("leaves out the middle of long paths, and nothing else", () => {
+    const tree = "c2fcb7077cd0473370ef2268f3f15d394b68178ebae37ed544472a54f3690224";
+    expect(shortCause(`/home/a project's code/.rookery/data/cache/trees/${tree} holds no picture`)).toBe("/home/a project's code/…/c2fcb7077c…54f3690224 holds no picture");
+    expect(shortCause("No such file: /very/long/way/to/some/folder/of/data/train.csv")).toBe("No such file: /very/…/train.csv");
+    const kept = "Expected <category>/<file> below /data/birds; see https://example.org/a/very/long/address/of/a/page/indeed, or `rookery data add x /very/long/way/to/some/folder/of/data/train.csv`";
+    expect(shortCause(kept)).toBe(kept);
+  });
 });

@@ -65,3 +65,24 @@ export function kindWords(kind: string): string {
   };
   return words[kind] ?? "It failed";
 }
+
+const PATH_LETTERS = 40;
+const NAME_LETTERS = 24;
+
+/** A cause to be taken in at a glance: of an exception's class its own name, of a long path both ends. All of it stands in the details. */
+export function shortCause(summary: string): string {
+  // In backticks stands what somebody may want to copy.
+  return summary
+    .split("`")
+    .map((part, index) => (index % 2 ? part : part.replace(/(^|\s)(?:[A-Za-z_]\w*\.)+([A-Z]\w*)(?=:\s|$)/g, "$1$2").replace(/\S+/g, shortPath)))
+    .join("`");
+}
+
+function shortPath(word: string): string {
+  const parts = word.split("/");
+  if (word.length <= PATH_LETTERS || parts.length < 3 || word.includes("://")) return word;
+  const last = parts.at(-1) as string;
+  const name = last.length > NAME_LETTERS ? `${last.slice(0, 10)}…${last.slice(-10)}` : last;
+  const first = word.startsWith("/") ? `/${parts[1]}` : parts[0];
+  return `${first}/…/${name}`;
+}

@@ -7,7 +7,9 @@ import { classes } from "@/components/classes";
 import type { Place, Source } from "../graph/model";
 import { portsOf, whyRefused, type Wanted } from "../graph/ports";
 import styles from "./Canvas.module.css";
+import { FIT_PADDING } from "./motion";
 import { ActsContext, BoxView, FrameView, NoteView, type CanvasActs } from "./OtherNodes";
+import type { Box } from "./sight";
 import { StepNodeView, TargetsContext } from "./StepNodeView";
 import { toEdges, toNodes, type CanvasNode, type Shown } from "./toFlow";
 
@@ -142,13 +144,13 @@ export function Canvas({ shown, selected, onSelect, line, onLine, onOpen, edits,
             minZoom={0.1}
             maxZoom={2}
             fitView
-            fitViewOptions={{ padding: 0.15, maxZoom: 1 }}
+            fitViewOptions={{ padding: FIT_PADDING, maxZoom: 1 }}
             connectionRadius={28}
             onMoveStart={() => mark(true)}
             onMoveEnd={() => mark(false)}
           >
             <Background gap={24} size={1.2} />
-            <LargeMap count={nodes.length} />
+            <LargeMap nodes={nodes} />
             <Distance />
             {children}
           </ReactFlow>
@@ -158,7 +160,7 @@ export function Canvas({ shown, selected, onSelect, line, onLine, onOpen, edits,
   );
 }
 
-const FAR = 0.4;
+const FAR = 0.5;
 
 /** Says on the canvas whether one is too far away to read what is small. */
 function Distance() {
@@ -173,11 +175,24 @@ function Distance() {
 const MAP_NODES = 12;
 const MAP_ROOM = 700;
 
-/** A map only where one can get lost, and where there is room for it: on a small canvas it would cover what it shows. */
-function LargeMap({ count }: { count: number }) {
-  const width = useStore((state) => state.width);
-  if (count < MAP_NODES || width < MAP_ROOM) return null;
-  return <MiniMap pannable zoomable ariaLabel="Map of the pipeline" position="bottom-right" style={{ width: 168, height: 118 }} />;
+/** A map only where one can get lost, and where there is room for it: on a small canvas, or where all is in sight, it would cover what it shows. */
+function LargeMap({ nodes }: { nodes: readonly CanvasNode[] }) {
+  const all = useMemo(() => around(nodes), [nodes]);
+  const isNeeded = useStore(({ width, height, transform: [x, y, zoom] }) => {
+    if (nodes.length < MAP_NODES || width < MAP_ROOM) return false;
+    return all.left * zoom + x < 0 || all.top * zoom + y < 0 || all.right * zoom + x > width || all.bottom * zoom + y > height;
+  });
+  return isNeeded ? <MiniMap pannable zoomable ariaLabel="Map of the pipeline" position="bottom-right" style={{ width: 168, height: 118 }} /> : null;
+}
+
+function around(nodes: readonly CanvasNode[]): Box {
+  const sides = nodes.map(({ position: { x, y }, measured }) => ({ left: x, top: y, right: x + (measured?.width ?? 0), bottom: y + (measured?.height ?? 0) }));
+  return {
+    left: Math.min(...sides.map((side) => side.left)),
+    top: Math.min(...sides.map((side) => side.top)),
+    right: Math.max(...sides.map((side) => side.right)),
+    bottom: Math.max(...sides.map((side) => side.bottom)),
+  };
 }
 
 interface End {

@@ -3,7 +3,7 @@ import { useEffect } from "react";
 import { IconButton } from "@/components/Button";
 import styles from "./Canvas.module.css";
 import { fitted, motionMs } from "./motion";
-
+import { panBy, roomOf } from "./sight";
 
 /** Nearer, farther, all of it. */
 export function CanvasTools() {
@@ -17,33 +17,29 @@ export function CanvasTools() {
   );
 }
 
-/** A pane beside the canvas makes it narrower: what was chosen is moved back into sight, by as little as it takes. */
-export function KeepInSight({ id }: { id: string | null }) {
+/** What is chosen stays in sight: a pane makes the canvas narrower, or lies over it. Moved by as little as it takes, never zoomed; again whenever `jump` is another. */
+export function KeepInSight({ id, jump }: { id: string | null; jump: number }) {
   const flow = useReactFlow();
   const store = useStoreApi();
-  const room = useStore((state) => state.width);
+  const width = useStore((state) => state.width);
+  const height = useStore((state) => state.height);
+  const isThere = useStore((state) => id !== null && Boolean(state.nodeLookup.get(id)?.measured.width));
   useEffect(() => {
-    if (id === null) return;
-    // Once whatever moved the canvas has come to rest; again when the canvas has another width.
-    const timer = setTimeout(() => {
+    if (id === null || !isThere) return;
+    // Once it is all drawn, and fitted where the page was just opened.
+    const frame = requestAnimationFrame(() => {
+      const canvas = store.getState().domNode?.getBoundingClientRect();
       const node = flow.getInternalNode(id);
-      const { width, height } = store.getState();
+      if (!node || !canvas?.width) return;
+      const over = document.querySelector('[data-testid="designer-pane"]')?.getBoundingClientRect() ?? null;
       const { x, y, zoom } = flow.getViewport();
-      if (!node || !width) return;
-      const left = node.internals.positionAbsolute.x * zoom + x;
-      const top = node.internals.positionAbsolute.y * zoom + y;
-      const dx = shift(left, (node.measured.width ?? 0) * zoom, width);
-      const dy = shift(top, (node.measured.height ?? 0) * zoom, height);
-      if (dx || dy) void flow.setViewport({ x: x + dx, y: y + dy, zoom }, { duration: motionMs() });
-    }, 120);
-    return () => clearTimeout(timer);
-  }, [id, room, flow, store]);
+      const left = canvas.left + node.internals.positionAbsolute.x * zoom + x;
+      const top = canvas.top + node.internals.positionAbsolute.y * zoom + y;
+      const box = { left, top, right: left + (node.measured.width ?? 0) * zoom, bottom: top + (node.measured.height ?? 0) * zoom };
+      const by = panBy(box, roomOf(canvas, over));
+      if (by.x || by.y) void flow.setViewport({ x: x + by.x, y: y + by.y, zoom }, { duration: motionMs() });
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [id, jump, width, height, isThere, flow, store]);
   return null;
-}
-
-/** How far something from `start` on, so long, has to go to be within the room. */
-function shift(start: number, size: number, room: number): number {
-  const margin = 24;
-  if (start < margin) return margin - start;
-  return start + size > room - margin ? room - margin - start - size : 0;
 }

@@ -53,7 +53,7 @@ export const BoxView = memo(function BoxView({ data, selected }: NodeProps<Group
   return (
     <div className={classes(styles.node, styles.box, selected && styles.selected, data.hasProblem && styles.warn)} data-testid="designer-group">
       <Handle id="in" type="target" position={Position.Top} isConnectable={false} className={styles.order} />
-      <div className={styles.title}>
+      <div className={styles.title} data-title={data.group.title}>
         <span className={styles.icon}>
           <Icon name="environment" />
         </span>

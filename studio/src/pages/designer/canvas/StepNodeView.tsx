@@ -30,7 +30,7 @@ export const StepNodeView = memo(function StepNodeView({ id, data, selected }: N
       data-reused={step?.reused_from ? "yes" : undefined}
     >
       <PortRow node={id} ports={ports.inputs} side="in" hasOrder={data.isAfter} />
-      <div className={styles.title}>
+      <div className={styles.title} data-title={title}>
         <span className={styles.icon} data-kind={iconOf(node, category)}>
           <Icon name={iconOf(node, category)} />
         </span>

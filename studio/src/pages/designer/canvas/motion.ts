@@ -3,7 +3,10 @@ export function motionMs(): number {
   return typeof matchMedia !== "undefined" && matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 200;
 }
 
+/** Around all of it, as a share of the canvas. */
+export const FIT_PADDING = 0.1;
+
 /** All of it, not larger than it is. */
 export function fitted() {
-  return { padding: 0.15, maxZoom: 1, duration: motionMs() };
+  return { padding: FIT_PADDING, maxZoom: 1, duration: motionMs() };
 }

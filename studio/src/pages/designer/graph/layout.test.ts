@@ -44,6 +44,23 @@ describe("autoLayout", () => {
     expect(Math.abs(x("late") - x("train"))).toBeLessThan(NODE_WIDTH * 1.5);
     expect(touching(places)).toEqual([]);
   });
+  it("draws a chain as a straight line, whatever hangs on its end", () => {
+    const places = autoLayout(birds(), CATALOG);
+    expect(places.get("data")?.x).toBe(places.get("convert")?.x);
+    expect(places.get("convert")?.x).toBe(places.get("split")?.x);
+  });
+  it("leaves more room below what has a long title or a comment", () => {
+    const graph = birds();
+    const gap = (of: Graph) => {
+      const places = autoLayout(of, CATALOG);
+      return (places.get("split")?.y ?? NaN) - (places.get("convert")?.y ?? NaN);
+    };
+    const plain = gap(graph);
+    (graph.nodes.convert as { title?: string; comment?: string }).title = "Convert to Image Directory";
+    expect(gap(graph)).toBeGreaterThan(plain);
+    (graph.nodes.convert as { title?: string; comment?: string }).comment = "of the birds in the wood";
+    expect(gap(graph)).toBeGreaterThan(plain + 16);
+  });
   it("does 300 nodes, and graphs with a circle", () => {
     expect(touching(autoLayout(large(300)))).toEqual([]);
     const circle = emptyGraph("circle");

@@ -1,11 +1,11 @@
 /** Where nodes lie: a layered layout from top to bottom, aligning, and a free place for a new one. Pure. */
-import { placeOf, type Catalog, type Graph, type Place } from "./model";
+import { placeOf, titleOf, type Catalog, type Graph, type Place } from "./model";
 import { portsOf } from "./ports";
 
 export const NODE_WIDTH = 256;
 export const NODE_HEIGHT = 84;
 const GAP_X = 48;
-const GAP_Y = 64;
+export const GAP_Y = 64;
 const SWEEPS = 8;
 
 /** A line: who feeds whom, and where along their edges, from -0.5 to 0.5. */
@@ -16,21 +16,33 @@ interface Wire {
   into: number;
 }
 
-type Neighbours = ReadonlyMap<string, readonly { id: string; at: number }[]>;
+type Hung = readonly { id: string; at: number }[];
+type Neighbours = ReadonlyMap<string, Hung>;
 
 /** Every node below all that feed it, near the middle of them, with few crossings; those without any line in rows below. */
 export function autoLayout(graph: Graph, catalog: Catalog = NO_CARDS): Map<string, Place> {
   const wires = wiresOf(graph, catalog);
   const joined = new Set(wires.flatMap((wire) => [wire.from, wire.to]));
   const loose = Object.keys(graph.nodes).filter((id) => !joined.has(id));
-  const placed = layered(graph, Object.keys(graph.nodes).filter((id) => joined.has(id)), wires);
-  const top = placed.size ? Math.max(...[...placed.values()].map((place) => place.y)) + NODE_HEIGHT + GAP_Y : 0;
+  const height = (id: string) => heightOf(graph, id, catalog);
+  const placed = layered(graph, Object.keys(graph.nodes).filter((id) => joined.has(id)), wires, height);
+  const top = placed.size ? Math.max(...[...placed].map(([id, place]) => place.y + height(id))) + GAP_Y : 0;
   const columns = Math.max(3, Math.ceil(Math.sqrt(loose.length)));
   loose.forEach((id, index) => placed.set(id, { x: (index % columns) * (NODE_WIDTH + GAP_X), y: top + Math.floor(index / columns) * (NODE_HEIGHT + GAP_Y) }));
   return placed;
 }
 
 const NO_CARDS: Catalog = new Map();
+const TITLE_LETTERS = 24;
+const COMMENT_LETTERS = 36;
+
+/** About how high it will be once it runs: a long title and a comment take a second line. */
+export function heightOf(graph: Graph, id: string, catalog: Catalog): number {
+  const node = graph.nodes[id];
+  if (!node) return 0;
+  const comment = node.comment ? 8 + 15 * Math.min(2, Math.ceil(node.comment.length / COMMENT_LETTERS)) : 0;
+  return NODE_HEIGHT + (titleOf(node, catalog).length > TITLE_LETTERS ? 16 : 0) + comment;
+}
 
 function wiresOf(graph: Graph, catalog: Catalog): Wire[] {
   const place = (names: readonly string[], name: string) => (names.indexOf(name) + 1) / (names.length + 1) - 0.5;
@@ -47,7 +59,7 @@ function wiresOf(graph: Graph, catalog: Catalog): Wire[] {
   return wires;
 }
 
-function layered(graph: Graph, ids: readonly string[], wires: readonly Wire[]): Map<string, Place> {
+function layered(graph: Graph, ids: readonly string[], wires: readonly Wire[], height: (id: string) => number): Map<string, Place> {
   const above = new Map<string, string[]>(ids.map((id) => [id, []]));
   const below = new Map<string, string[]>(ids.map((id) => [id, []]));
   for (const { from, to } of wires) {
@@ -62,7 +74,7 @@ function layered(graph: Graph, ids: readonly string[], wires: readonly Wire[]): 
   const filled = Array.from(layers, (layer) => layer ?? []);
   const [before, next] = neighbours(ids, withBends(wires, rank, filled));
   uncross(filled, before, next);
-  const placed = places(filled, before, next);
+  const placed = places(filled, before, next, height);
   return new Map([...placed].filter(([id]) => !id.startsWith(BEND)));
 }
 
@@ -135,21 +147,32 @@ function uncross(layers: string[][], before: Neighbours, next: Neighbours): void
 }
 
 /** Side by side without touching, each as near as can be to where its lines would be straight. */
-function places(layers: readonly string[][], before: Neighbours, next: Neighbours): Map<string, Place> {
+function places(layers: readonly string[][], before: Neighbours, next: Neighbours, height: (id: string) => number): Map<string, Place> {
   const step = NODE_WIDTH + GAP_X;
   const x = new Map<string, number>();
   for (const layer of layers) layer.forEach((id, index) => x.set(id, (index - (layer.length - 1) / 2) * step));
+  const settle = (layer: readonly string[], hangs: (id: string) => Hung) => {
+    const wish = layer.map((id) => middle(hangs(id).map((each) => (x.get(each.id) ?? 0) + each.at * NODE_WIDTH)) ?? (x.get(id) as number));
+    // A bend is a line: it needs less room than a node.
+    const gaps = layer.slice(1).map((id, index) => (width(id) + width(layer[index] as string)) / 2 + GAP_X);
+    spread(wish, gaps).forEach((value, index) => x.set(layer[index] as string, value));
+  };
+  const above = (id: string) => before.get(id) ?? [];
+  const below = (id: string) => next.get(id) ?? [];
   for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
-    const isDown = sweep % 2 === 0;
-    for (const layer of isDown ? layers : [...layers].reverse()) {
-      const wish = layer.map((id) => middle(((isDown ? before : next).get(id) ?? []).map((each) => (x.get(each.id) ?? 0) + each.at * NODE_WIDTH)) ?? (x.get(id) as number));
-      // A bend is a line: it needs less room than a node.
-      const gaps = layer.slice(1).map((id, index) => (width(id) + width(layer[index] as string)) / 2 + GAP_X);
-      spread(wish, gaps).forEach((value, index) => x.set(layer[index] as string, value));
-    }
+    for (const layer of layers) settle(layer, sweep < SWEEPS / 2 ? above : (id) => [...above(id), ...below(id)]);
+    for (const layer of [...layers].reverse()) settle(layer, sweep < SWEEPS / 2 ? below : (id) => [...above(id), ...below(id)]);
   }
+  // At last what feeds one alone goes straight above it.
+  for (const layer of [...layers].reverse()) settle(layer, (id) => (below(id).length === 1 && width(id) > 0 ? below(id) : []));
   const left = Math.min(...[...x].filter(([id]) => !id.startsWith(BEND)).map(([, value]) => value));
-  return new Map(layers.flatMap((layer, row) => layer.map((id) => [id, { x: Math.round((x.get(id) as number) - left), y: row * (NODE_HEIGHT + GAP_Y) }] as const)));
+  const placed = new Map<string, Place>();
+  let y = 0;
+  for (const layer of layers) {
+    for (const id of layer) placed.set(id, { x: Math.round((x.get(id) as number) - left), y });
+    y += Math.max(NODE_HEIGHT, ...layer.map(height)) + GAP_Y;
+  }
+  return placed;
 }
 
 function width(id: string): number {
@@ -193,15 +216,19 @@ export function align(graph: Graph, ids: readonly string[], how: Alignment): Map
   );
 }
 
-/** Near this place, where nothing lies yet. */
-export function freePlace(graph: Graph, wanted: Place): Place {
+/** Near this place, where nothing lies yet: below it first, or beside it. */
+export function freePlace(graph: Graph, wanted: Place, first: "below" | "beside" = "below"): Place {
   const all = Object.values(graph.layout ?? {});
   const isFree = (place: Place) => !all.some((each) => Math.abs(each.x - place.x) < NODE_WIDTH + 16 && Math.abs(each.y - place.y) < NODE_HEIGHT + 24);
   for (let ring = 0; ring < 40; ring += 1) {
-    for (const [x, y] of ring === 0 ? [[0, 0]] : [[0, ring], [ring, 0], [-ring, 0], [ring, ring], [-ring, ring]]) {
+    for (const [x, y] of ring === 0 ? [[0, 0]] : first === "below" ? [[0, ring], ...beside(ring)] : [...beside(ring), [0, ring]]) {
       const place = { x: wanted.x + (x as number) * (NODE_WIDTH + GAP_X), y: wanted.y + (y as number) * (NODE_HEIGHT + GAP_Y) };
       if (isFree(place)) return place;
     }
   }
   return wanted;
+}
+
+function beside(ring: number): number[][] {
+  return [[ring, 0], [-ring, 0], [ring, ring], [-ring, ring]];
 }

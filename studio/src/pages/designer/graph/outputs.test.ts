@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { birds, CARDS } from "./fixtures";
 import { toCatalog } from "./model";
-import { firstFile, modelName, shownFolder, trainingRun } from "./outputs";
+import { canServe, firstFile, modelName, shownFolder, trainingRun } from "./outputs";
 
 it("shows what says most", () => {
   expect(shownFolder("ImageDirectory")).toBe("image");
@@ -17,4 +17,12 @@ it("finds the run that trained", () => {
   expect(trainingRun(birds(), { split: done, train: { ...done, reused_from: "old" } }, catalog)).toBe("old");
   expect(trainingRun(birds(), { split: done, train: { run_id: "x", status: "Failed" } }, catalog)).toBeNull();
   expect(modelName("birds of 2026 (copy)")).toBe("birds-of-2026");
+});
+
+it("says what can be put behind an address", () => {
+  const scoring = { ...birds(), nodes: { score: { kind: "module", module: "score_image_model" } } };
+  expect([canServe(scoring, true), canServe(scoring, false)]).toEqual([true, false]); // a draft only once it was made to score
+  expect(canServe({ ...scoring, nodes: {} }, true)).toBe(false);
+  expect(canServe({ ...scoring, inference: { kind: "real-time" } }, false)).toBe(true);
+  expect(canServe({ ...scoring, inference: { kind: "batch" } }, true)).toBe(false);
 });

@@ -29,6 +29,13 @@ export function trainingRun(graph: Graph, steps: Steps, catalog: Catalog): strin
   return null;
 }
 
+/** Whether requests can be put to it: made to score as they come, or, `true` for a run, with a module that scores. */
+export function canServe(graph: Graph, isRun: boolean): boolean {
+  const inference = graph.inference as { kind?: unknown } | null | undefined;
+  if (inference?.kind) return inference.kind === "real-time";
+  return isRun && Object.values(graph.nodes).some((node) => node.module?.startsWith("score"));
+}
+
 /** Of a pipeline's name, what a model's name allows. */
 export function modelName(name: string): string {
   return name.replace(/\(.*?\)/g, "").trim().replace(/[^\w.-]+/g, "-").replace(/^-+|-+$/g, "") || "model";
