@@ -170,6 +170,7 @@ class TestHands:
         board.page.get_by_test_id("designer-group-make").click()
         group = board.page.get_by_test_id("designer-group")
         group.wait_for()
+        board.rest()
         board.page.get_by_label("Close the group Group").click()
         board.node("split").wait_for(state="detached")
         assert "4 modules" in group.inner_text()
