@@ -10,7 +10,7 @@ import tempfile
 
 import pytest
 
-from rookery_vision.catalog import MODULES
+from rookery_vision.catalog import names
 from tests.vision.conftest import ROOT
 
 pytest.importorskip("onnxruntime")
@@ -95,7 +95,7 @@ class TestCommand:
         from rookery.cli.main import main
 
         assert main(["module", "list", "--json"]) == 0
-        assert [m["name"] for m in json.loads(capsys.readouterr().out)["modules"]] == list(MODULES)
+        assert [m["name"] for m in json.loads(capsys.readouterr().out)["modules"]] == list(names())
         assert main(["module", "show", "Split Image Directory"]) == 0
         out = capsys.readouterr().out
         assert "--fraction" in out
