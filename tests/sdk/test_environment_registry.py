@@ -192,4 +192,12 @@ class TestSecretVariables:
             p for p in glob.glob(os.path.join(glob.escape(ws.root), "**", "*"), recursive=True) if os.path.isfile(p)
         ]
         assert any(p.endswith("job.json") for p in files)
-        assert [p for p in files if VALUE.encode() in pathlib.Path(p).read_bytes()] == []
+        assert [p for p in files if VALUE.encode() in content(p)] == []
+
+
+def content(path):
+    """Nothing of a file that goes while one looks: a keeper that leaves takes its own with it."""
+    try:
+        return pathlib.Path(path).read_bytes()
+    except FileNotFoundError:
+        return b""
