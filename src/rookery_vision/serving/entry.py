@@ -10,10 +10,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from azureml.contrib.services.aml_request import rawhttp  # type: ignore[import-untyped,import-not-found,unused-ignore]
-from azureml.contrib.services.aml_response import (  # type: ignore[import-untyped,import-not-found,unused-ignore]
-    AMLResponse,
-)
+from azureml.contrib.services.aml_request import rawhttp
+from azureml.contrib.services.aml_response import AMLResponse
 
 _service: Any = None
 

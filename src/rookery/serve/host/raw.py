@@ -21,7 +21,7 @@ def is_raw(function):
 
 def make_request(head, body):
     """An AMLRequest: ours, or Microsoft's over the same WSGI environment where theirs is installed."""
-    from azureml.contrib.services.aml_request import AMLRequest  # type: ignore[import-untyped,unused-ignore]
+    from azureml.contrib.services.aml_request import AMLRequest
 
     return AMLRequest(_environ(head, body))
 
