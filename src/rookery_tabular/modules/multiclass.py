@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from rookery_tabular.modules.categories import CLASSIFICATION
-from rookery_vision.declare import integer, module, number, output_port
+from rookery_tabular.modules.learner_parameters import (
+    BoostedTrees,
+    Depth,
+    Iterations,
+    L2Weight,
+    LeafRows,
+    LearningRate,
+    Leaves,
+    Seed,
+    Trees,
+    UntrainedModel,
+)
+from rookery_vision.declare import module
 
 __all__ = ["multiclass_boosted_decision_tree", "multiclass_decision_forest", "multiclass_logistic_regression"]
 
 
 @module("Multiclass Logistic Regression", category=CLASSIFICATION, help="Straight lines between several classes.")
 def multiclass_logistic_regression(
-    untrained_model: Annotated[str, output_port("Untrained model", "UntrainedModelDirectory", help="For Train Model.")],
-    l2_weight: Annotated[
-        float, number("L2 regularization weight", low=0, help="More keeps weights smaller; 0 leaves them alone.")
-    ] = 1.0,
-    iterations: Annotated[
-        int, integer("Maximum number of iterations", above=0, help="When it stops at the latest.")
-    ] = 1000,
-    seed: Annotated[
-        int, integer("Random number seed", low=0, high=2**32 - 1, help="The same gives the same model.")
-    ] = 0,
+    untrained_model: UntrainedModel,
+    l2_weight: L2Weight = 1.0,
+    iterations: Iterations = 1000,
+    seed: Seed = 0,
 ) -> None:
     from rookery_tabular.learning.learners import write_learner
 
@@ -34,19 +38,11 @@ def multiclass_logistic_regression(
     "Multiclass Decision Forest", category=CLASSIFICATION, help="Many decision trees that vote between several classes."
 )
 def multiclass_decision_forest(
-    untrained_model: Annotated[str, output_port("Untrained model", "UntrainedModelDirectory", help="For Train Model.")],
-    trees: Annotated[
-        int, integer("Number of decision trees", low=1, high=10000, help="More are steadier and slower.")
-    ] = 100,
-    depth: Annotated[
-        int, integer("Maximum depth of the decision trees", low=1, high=1000, help="Deeper ones learn finer rules.")
-    ] = (32),
-    leaf_rows: Annotated[
-        int, integer("Minimum number of samples per leaf node", low=1, help="A rule needs so many rows.")
-    ] = 1,
-    seed: Annotated[
-        int, integer("Random number seed", low=0, high=2**32 - 1, help="The same gives the same model.")
-    ] = 0,
+    untrained_model: UntrainedModel,
+    trees: Trees = 100,
+    depth: Depth = 32,
+    leaf_rows: LeafRows = 1,
+    seed: Seed = 0,
 ) -> None:
     from rookery_tabular.learning.learners import write_learner
 
@@ -61,20 +57,12 @@ def multiclass_decision_forest(
     help="Decision trees for several classes, each of which corrects the ones before it.",
 )
 def multiclass_boosted_decision_tree(
-    untrained_model: Annotated[str, output_port("Untrained model", "UntrainedModelDirectory", help="For Train Model.")],
-    leaves: Annotated[
-        int, integer("Maximum number of leaves per tree", low=2, high=10000, help="The size of a tree.")
-    ] = 20,
-    leaf_rows: Annotated[
-        int, integer("Minimum number of samples per leaf node", low=1, help="A rule needs so many rows.")
-    ] = 10,
-    learning_rate: Annotated[
-        float, number("Learning rate", above=0, high=1, help="How much each tree corrects the ones before it.")
-    ] = 0.2,
-    trees: Annotated[int, integer("Number of trees constructed", low=1, high=10000, help="More fit closer.")] = 100,
-    seed: Annotated[
-        int, integer("Random number seed", low=0, high=2**32 - 1, help="The same gives the same model.")
-    ] = 0,
+    untrained_model: UntrainedModel,
+    leaves: Leaves = 20,
+    leaf_rows: LeafRows = 10,
+    learning_rate: LearningRate = 0.2,
+    trees: BoostedTrees = 100,
+    seed: Seed = 0,
 ) -> None:
     from rookery_tabular.learning.learners import write_learner
 

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from rookery_tabular.modules.categories import REGRESSION
-from rookery_vision.declare import integer, module, number, output_port
+from rookery_tabular.modules.learner_parameters import (
+    BoostedTrees,
+    Depth,
+    L2Weight,
+    LeafRows,
+    LearningRate,
+    Leaves,
+    Seed,
+    Trees,
+    UntrainedModel,
+)
+from rookery_vision.declare import module
 
 __all__ = ["boosted_decision_tree_regression", "decision_forest_regression", "linear_regression"]
 
 
 @module("Linear Regression", category=REGRESSION, help="A number as a weighted sum of the others.")
 def linear_regression(
-    untrained_model: Annotated[str, output_port("Untrained model", "UntrainedModelDirectory", help="For Train Model.")],
-    l2_weight: Annotated[
-        float, number("L2 regularization weight", low=0, help="More keeps weights smaller; 0 leaves them alone.")
-    ] = 0.001,
-    seed: Annotated[
-        int, integer("Random number seed", low=0, high=2**32 - 1, help="The same gives the same model.")
-    ] = 0,
+    untrained_model: UntrainedModel,
+    l2_weight: L2Weight = 0.001,
+    seed: Seed = 0,
 ) -> None:
     from rookery_tabular.learning.learners import write_learner
 
@@ -27,19 +32,11 @@ def linear_regression(
 
 @module("Decision Forest Regression", category=REGRESSION, help="A number as the mean of many decision trees.")
 def decision_forest_regression(
-    untrained_model: Annotated[str, output_port("Untrained model", "UntrainedModelDirectory", help="For Train Model.")],
-    trees: Annotated[
-        int, integer("Number of decision trees", low=1, high=10000, help="More are steadier and slower.")
-    ] = 100,
-    depth: Annotated[
-        int, integer("Maximum depth of the decision trees", low=1, high=1000, help="Deeper ones learn finer rules.")
-    ] = (32),
-    leaf_rows: Annotated[
-        int, integer("Minimum number of samples per leaf node", low=1, help="A rule needs so many rows.")
-    ] = 1,
-    seed: Annotated[
-        int, integer("Random number seed", low=0, high=2**32 - 1, help="The same gives the same model.")
-    ] = 0,
+    untrained_model: UntrainedModel,
+    trees: Trees = 100,
+    depth: Depth = 32,
+    leaf_rows: LeafRows = 1,
+    seed: Seed = 0,
 ) -> None:
     from rookery_tabular.learning.learners import write_learner
 
@@ -52,20 +49,12 @@ def decision_forest_regression(
     help="A number by decision trees, each of which corrects the ones before it.",
 )
 def boosted_decision_tree_regression(
-    untrained_model: Annotated[str, output_port("Untrained model", "UntrainedModelDirectory", help="For Train Model.")],
-    leaves: Annotated[
-        int, integer("Maximum number of leaves per tree", low=2, high=10000, help="The size of a tree.")
-    ] = 20,
-    leaf_rows: Annotated[
-        int, integer("Minimum number of samples per leaf node", low=1, help="A rule needs so many rows.")
-    ] = 10,
-    learning_rate: Annotated[
-        float, number("Learning rate", above=0, high=1, help="How much each tree corrects the ones before it.")
-    ] = 0.2,
-    trees: Annotated[int, integer("Number of trees constructed", low=1, high=10000, help="More fit closer.")] = 100,
-    seed: Annotated[
-        int, integer("Random number seed", low=0, high=2**32 - 1, help="The same gives the same model.")
-    ] = 0,
+    untrained_model: UntrainedModel,
+    leaves: Leaves = 20,
+    leaf_rows: LeafRows = 10,
+    learning_rate: LearningRate = 0.2,
+    trees: BoostedTrees = 100,
+    seed: Seed = 0,
 ) -> None:
     from rookery_tabular.learning.learners import write_learner
 
