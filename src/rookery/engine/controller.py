@@ -180,6 +180,10 @@ class Controller:
         live, running, driven = len(self._runs), len(self._runs.with_agents()), self._drivers.count()
         return {"live_runs": live + driven, "queued_runs": live - running, "running_runs": running + driven}
 
+    def has_work(self) -> bool:
+        """Whether something is not over, or has its hour: then a keeper that is killed has to come back."""
+        return len(self._runs) > 0 or self._drivers.count() > 0
+
     # -- agents ----------------------------------------------------------------------------------------------
 
     def agent_hello(self, run_id: str, attempt: int, node: int, body: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import ipaddress
 import json
+import logging
 import os
 import signal
 import socket
@@ -32,13 +33,16 @@ from rookery.server.logs import FORMATS, start_logging
 from rookery.server.reception import parse_proxies
 from rookery.server.services import Services
 from rookery.server.tls import server_context
+from rookery.server.watchman import Watchman
 from rookery.settings import get_setting
 from rookery.spec.paths import WorkspacePaths
 from rookery.spec.protocol import PROTOCOL
 
 __all__ = ["KeeperOptions", "keep"]
 
+log = logging.getLogger(__name__)
 LOOPBACK = "127.0.0.1"
+WATCH_S = 1.0  # between two looks whether a watchman is needed
 
 
 @dataclass(frozen=True)
@@ -197,7 +201,8 @@ class _Server(uvicorn.Server):
         self._tls = tls
         self._app: Any
         self._services: Services
-        self._idle_task: Optional[asyncio.Task[None]] = None
+        self._tasks: list[asyncio.Task[None]] = []
+        self._watchman: Optional[Watchman] = None
 
     def use(self, app: Any) -> None:
         self._app, self._services = app, app.state.services
@@ -221,7 +226,13 @@ class _Server(uvicorn.Server):
         self._services.spool.attach(self._app, self.server_state.tasks)
         self._publish()
         if self._options.idle_s is not None:
-            self._idle_task = asyncio.create_task(self._leave_when_idle(self._options.idle_s))
+            from rookery.engine.ground import start_command
+
+            self._watchman = Watchman(start_command(self._paths))  # a server has one: who started it
+            self._tasks = [
+                asyncio.create_task(self._leave_when_idle(self._options.idle_s)),
+                asyncio.create_task(self._keep_watchman(self._watchman)),
+            ]
         if self._options.ready_fd is not None:
             _tell_ready(self._options.ready_fd)
 
@@ -235,6 +246,8 @@ class _Server(uvicorn.Server):
         """Ends open streams, lets requests under way finish, and goes."""
         if not self.should_exit:
             self._lease.leaving()
+            if self._watchman is not None:
+                self._watchman.dismiss()
             self._services.leave()
             self.should_exit = True
 
@@ -253,6 +266,15 @@ class _Server(uvicorn.Server):
                 )
                 if is_quiet and self._services.activity.idle_s() >= idle_s:
                     self.leave()
+
+    async def _keep_watchman(self, watchman: Watchman) -> None:
+        while not self.should_exit:
+            await asyncio.sleep(WATCH_S)
+            try:
+                has_work = await asyncio.to_thread(self._services.controller.has_work)
+                await asyncio.to_thread(watchman.set, has_work or self._services.builds.count() > 0)
+            except Exception:
+                log.exception("Whether a watchman is needed cannot be said now")  # the record cannot be asked
 
     def _endpoint(self) -> dict[str, Any]:
         return {

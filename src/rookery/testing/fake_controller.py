@@ -169,6 +169,9 @@ class FakeController:
         queued = statuses.count(RunStatus.QUEUED.value)
         return {"live_runs": len(statuses), "queued_runs": queued, "running_runs": len(statuses) - queued}
 
+    def has_work(self) -> bool:
+        return False  # a keeper that has this one and is killed stays dead
+
     def _current(self, run_id: str, attempt: int) -> dict[str, Any]:
         run = self.record.runs.get(run_id)
         if run["attempt"] != attempt or RunStatus(run["status"]).is_terminal:
