@@ -13,6 +13,8 @@ import pytest
 from tests.cli.program import Program
 from tests.conftest import stop_keepers
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = """
 import os
 from rookery.worker import Run

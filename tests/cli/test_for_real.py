@@ -14,6 +14,8 @@ import pytest
 from tests.cli.program import ROOKERY, TIMEOUT_S, Program, refuse
 from tests.conftest import stop_keepers
 
+pytestmark = pytest.mark.slow
+
 GOOD = """
 import os, sys
 from rookery.worker import Run

@@ -15,6 +15,8 @@ from tests.cli.program import Program, free_port
 from tests.conftest import stop_keepers
 from tests.node.test_story import TRACK
 
+pytestmark = pytest.mark.slow
+
 PASSWORD = "a long and good one"
 
 

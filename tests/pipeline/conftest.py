@@ -122,10 +122,12 @@ class _Controller(FakeController):
 
 
 @pytest.fixture
-def bench(tmp_path):
+def bench(tmp_path, empty_record):
     root = tmp_path / "a work's space"
     root.mkdir()
-    made = Bench(WorkspacePaths(str(root)))
+    paths = WorkspacePaths(str(root))
+    empty_record(paths)
+    made = Bench(paths)
     yield made
     made.close()
 

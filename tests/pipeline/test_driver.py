@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from rookery.errors import ConflictError, UserError
+from rookery.pipeline import making
 from rookery.pipeline.view import show_run
 from rookery.spec.logs import PIPELINE_LOG
 
@@ -252,6 +253,30 @@ class TestFailures:
         assert again != failed
         assert steps["b"]["tries"] == 2
         assert len(bench.record.runs.children(run)) == 5
+
+    def test_tried_again_while_another_step_is_being_prepared_each_is_run_once(self, bench, monkeypatch):
+        go, real, asked = threading.Event(), making.prepare, []
+
+        def slow(record, run, graph, node, *rest):
+            asked.append(node)
+            if node == "c":
+                assert go.wait(60)
+            return real(record, run, graph, node, *rest)
+
+        monkeypatch.setattr(making, "prepare", slow)
+        run = bench.submit(graph(a=step(), b=step(), c=step("b")), continue_on_failure=True)
+        bench.finish(run, "a", status="Failed")
+        bench.finish(run, "b")
+        bench.until(lambda: "c" in asked)
+        bench.driver.retry(run, "a")
+        go.set()
+        bench.finish(run, "a")
+        bench.finish(run, "c")
+        bench.ended(run)
+        nodes = [
+            bench.record.runs.get(r["id"])["properties"]["azureml.nodeid"] for r in bench.record.runs.children(run)
+        ]
+        assert sorted(nodes) == ["a", "a", "b", "c"]
 
     def test_cancel_stops_all_and_starts_nothing(self, bench, diamond):
         run = bench.submit(diamond)

@@ -12,6 +12,7 @@ from rookery.errors import UserError
 from rookery.pipeline.code import graph_to_python
 from rookery.pipeline.samples import sample_pipelines
 from rookery.spec.pipeline import dependencies, find_cycle, fits, in_order, new_graph, parameter_values, substitute
+from rookery.spec.pipeline_file import node_lines
 from rookery.spec.pipeline_yaml import graph_from_yaml, graph_to_yaml
 
 # The machine may be busy, and a test must not depend on luck: no deadline, and the same examples every time.
@@ -145,6 +146,19 @@ class TestForms:
     def test_what_is_no_pipeline(self, text, words):
         with pytest.raises(UserError, match=words):
             graph_from_yaml(text)
+
+    def test_keys_that_are_written_twice_are_all_told_with_their_lines(self):
+        text = "nodes:\n  a: {kind: data}\n  b:\n    inputs: {x: a.o}\n    inputs: {}\n  a:\n    kind: model\nname: x\nname: y\n"
+        with pytest.raises(UserError, match=r"'a' is written 2 times below `nodes`: lines 2, 6") as caught:
+            graph_from_yaml(text)
+        found = {(p["node"], p["field"]) for p in caught.value.details["problems"]}
+        assert found == {("a", "a"), ("b", "inputs"), (None, "name")}
+        assert node_lines(text) == {"a": 6, "b": 3}
+        assert node_lines("a: [") == {}
+
+    def test_what_json_does_not_know_becomes_text(self):
+        graph = graph_from_yaml("nodes:\n  1: {parameters: {day: 2026-11-16, yes: 2}}\n")
+        assert json.loads(json.dumps(graph))["nodes"] == {"1": {"parameters": {"day": "2026-11-16", "true": 2}}}
 
     def test_what_is_missing_is_filled_in(self):
         assert graph_from_yaml("nodes: {}") == {"nodes": {}, "version": 1, "name": "pipeline"}

@@ -31,6 +31,8 @@ from rookery.sdk import (
     Workspace,
 )
 
+pytestmark = pytest.mark.slow
+
 # Appends a line to a file of the test's own when it starts: how often it ran is what counts.
 STEP = """
 import argparse, os, time

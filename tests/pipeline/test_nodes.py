@@ -5,8 +5,12 @@ from __future__ import annotations
 import io
 import sys
 
+from sqlalchemy import insert
+
 from rookery.data.resolve import resolver_of
 from rookery.pipeline.samples import sample_pipelines
+from rookery.record.clock import utc_now
+from rookery.record.schema_pipeline import pipeline_modules
 
 from .conftest import graph, step
 
@@ -61,6 +65,42 @@ class TestModules:
             "training_dataset",
             "validation_dataset",
         }
+
+    def test_versions_of_a_module_run_what_they_are(self, bench):
+        """One that was added before there were versions is its first; the default is what counts where none is named."""
+        own, codes = bench.record.custom_modules, []
+        for text in (b"1", b"2"):
+            sha, size = bench.record.content.put(io.BytesIO(text))
+            entry = {"path": "run.py", "sha256": sha, "size": size, "mode": 0o644, "link": None}
+            codes.append(bench.record.snapshots.create([entry])["id"])
+        card = {"name": "count", "script": "run.py", "parameters": {"n": {"kind": "Integer", "default": 3}}}
+        card.update(inputs={"data": {"optional": True}}, outputs={"out": {}})
+        with bench.record.database.write() as tx:  # as it was kept then
+            row = {"name": "count", "version": 1, "card": card, "snapshot_id": codes[0], "created_by": "ann"}
+            tx.conn.execute(insert(pipeline_modules).values(created_utc=utc_now(), **row))
+        words = ["--to", {"output": "out"}, "--from", {"input": "data"}, "-n", {"parameter": "n"}]
+        assert own.put("count", {**card, "arguments": words}, codes[1], "ann")["version"] == "2"
+        assert own.put("count", card, codes[1], "ann", "old-way", make_default=False)["version"] == "old-way"
+        assert [each["version"] for each in own.versions("count")["versions"]] == ["1", "2", "old-way"]
+        assert own.versions("count")["current"] == own.find("count")["version"] == own.list()[0]["version"] == "2"
+        flow = graph(
+            new={"kind": "module", "module": "count"},
+            old={"kind": "module", "module": "count", "version": "1"},
+            mine={"kind": "module", "module": "count", "version": 1, "arguments": ["-n", {"parameter": "n"}]},
+        )
+        flow["nodes"]["mine"]["parameters"] = {"n": 4}
+        run = bench.submit(flow)
+        found = {node: spec_of(bench, run, node) for node in flow["nodes"]}
+        assert [found[node]["snapshot_id"] for node in ("new", "old", "mine")] == [codes[1], codes[0], codes[0]]
+        assert found["new"]["arguments"] == ["--to", "$ROOKERY_OUTPUT_out", "--from", "", "-n", "3"]
+        assert found["old"]["arguments"] == ["--out=$ROOKERY_OUTPUT_out"]
+        assert found["mine"]["arguments"] == ["-n", "4"]
+        assert found["mine"]["variables"] == {"AML_PARAMETER_n": "4"}
+        assert found["old"]["variables"] == {}
+        own.put("Count", {**card, "name": "Count"}, codes[0], "ann")
+        own.delete("count")
+        assert [each["name"] for each in own.list()] == ["Count"], "another letter is another module"
+        assert [each["version"] for each in own.versions("Count")["versions"]] == ["1"]
 
 
 class TestData:

@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rookery.errors import UserError
-from rookery.pipeline.recurrence import FREQUENCIES, check_recurrence, first_time, next_time
+from rookery.pipeline.recurrence import FREQUENCIES, check_recurrence, first_time, next_time, zone_of
+from rookery.sdk.schedule import TimeZone
 
 # The machine may be busy, and a test must not depend on luck: no deadline, and the same examples every time.
 QUIET = settings(deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), max_examples=150)
@@ -75,3 +76,11 @@ class TestNext:
 def test_what_no_recurrence_is(recurrence, words):
     with pytest.raises(UserError, match=words):
         check_recurrence(recurrence)
+
+
+def test_every_zone_of_v1_is_known():
+    assert len(TimeZone) > 130
+    assert {TimeZone.WEuropeStandardTime.value, TimeZone.UTC11.value} == {"W. Europe Standard Time", "UTC-11"}
+    assert TimeZone.CentralStandardTimeMexico.value == "Central Standard Time (Mexico)"
+    for zone in TimeZone:
+        assert zone_of(zone.value) is not None

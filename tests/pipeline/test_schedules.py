@@ -81,6 +81,22 @@ def test_a_datastore_is_watched_and_the_place_that_changed_is_told(bench):
     assert len(runs_of(bench, made)) == 1
 
 
+def test_a_datastore_that_cannot_be_reached_has_not_changed(bench, tmp_path):
+    shared, away = tmp_path / "shared", tmp_path / "away"
+    (shared / "in").mkdir(parents=True)
+    (shared / "in" / "birds.csv").write_text("1")
+    bench.record.datastores.register({"name": "shared", "kind": "folder", "spec": {"folder": str(shared)}}, "ann")
+    made = schedule(bench, graph(a=step()), datastore="shared", path_on_datastore="in")
+    bench.until(lambda: bench.record.schedules.get(made)["state"].get("seen"))
+    shared.rename(away)
+    look_now(bench, made)
+    bench.until(lambda: "is no folder" in bench.record.schedules.get(made)["state"].get("problem", ""))
+    away.rename(shared)
+    look_now(bench, made)
+    bench.until(lambda: bench.record.schedules.get(made)["state"].get("problem") == "")
+    assert runs_of(bench, made) == []
+
+
 def test_a_problem_is_noted_and_the_next_time_comes(bench):
     flow = graph(a=step())
     flow["nodes"]["d"] = {"kind": "data", "dataset": "nobody"}

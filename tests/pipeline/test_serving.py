@@ -10,14 +10,19 @@ import os
 
 import pytest
 
+from rookery.cli.main import main
 from rookery.errors import ConflictError, UserError
 from rookery.pipeline.catalog import Catalog
+from rookery.pipeline.inference import inference_graph
 from rookery.pipeline.samples import birds, houses
 from rookery.pipeline.serving import graph_to_serve, make_inference, serving_plan
+from rookery.sdk import PipelineGraph
 from rookery.testing.modules_env import ensure_modules_python
 from rookery.testing.tabular_env import ensure_tabular_python
 from tests.pipeline.conftest import graph as graph_of
 from tests.serve.conftest import a_coop, ask, score
+
+pytestmark = pytest.mark.slow
 
 LIMIT_S = 600.0  # for what takes a minute on a machine that has nothing else to do
 
@@ -48,6 +53,13 @@ def deployed(coop, **body):
     )
     assert done["state"] == "Healthy", (done["operation"], coop.logs(name))
     return done
+
+
+def called(capfd, coop, *words, code=0):
+    """What a command prints."""
+    capfd.readouterr()
+    assert main([*words, "--workspace", coop.paths.root]) == code, capfd.readouterr().err
+    return capfd.readouterr().out
 
 
 def folder_of(coop, made):
@@ -147,6 +159,102 @@ def test_pictures_are_scored_as_in_training(tmp_path, monkeypatch):
         damaged = score(endpoint, [{"image": base64.b64encode(bodies[0][:60]).decode()}])
         assert (damaged.status, "Picture 1 cannot be read" in damaged.text) == (400, True), damaged.text
         assert score(endpoint, [{"picture": ""}]).status == 400
+
+
+def joining(outputs=2):
+    """An inference graph of two inputs that no training is needed for: birds and their keepers, joined by the keeper."""
+    nodes = {
+        "birds": {"kind": "data", "dataset": "birds"},
+        "keepers": {"kind": "data", "dataset": "keepers"},
+        "join": {
+            "kind": "module",
+            "module": "join_data",
+            "parameters": {"left_keys": "keeper", "right_keys": "name", "keep_right_keys": False},
+            "inputs": {
+                "left_dataset": {"node": "birds", "port": "data"},
+                "right_dataset": {"node": "keepers", "port": "data"},
+            },
+        },
+        "names": {
+            "kind": "module",
+            "module": "select_columns",
+            "parameters": {"columns": "bird"},
+            "inputs": {"dataset": {"node": "birds", "port": "data"}},
+        },
+    }
+    made = graph_of("joining", **nodes)
+    made["inference"] = {
+        "kind": "real-time",
+        "web_service_inputs": [
+            {"node": "join", "port": "left_dataset", "name": "birds"},
+            {"node": "names", "port": "dataset", "name": "birds"},
+            {"node": "join", "port": "right_dataset", "name": "keepers"},
+        ],
+        "web_service_outputs": [
+            {"node": "join", "port": "results_dataset", "name": "joined"},
+            {"node": "names", "port": "results_dataset", "name": "names"},
+        ][:outputs],
+    }
+    return made
+
+
+BIRDS = [{"bird": "hen", "keeper": "ann"}, {"bird": "turkey", "keeper": "bob"}]
+KEEPERS = [{"name": "bob", "age": 40}]
+JOINED = {"columns": ["bird", "keeper", "age"], "result": [["turkey", "bob", 40]]}
+
+
+class TestSeveralInputsAndOutputs:
+    @pytest.mark.timeout(900)
+    def test_each_is_answered_by_its_name(self, tmp_path, monkeypatch, capfd):
+        with modules_coop(tmp_path, monkeypatch, ensure_tabular_python()) as coop:
+            file = str(tmp_path / "joining.yaml")
+            PipelineGraph(graph=joining()).save(file)
+            made = json.loads(called(capfd, coop, "pipeline", "inference", file, "--deploy", "joining", "--json"))
+            endpoint = made["endpoint"]
+            assert endpoint["state"] == "Healthy", coop.logs("joining")
+            about = {"pipeline": "joining", "training_run": "", "takes": "rows"}
+            assert endpoint["properties"] == {**about, "inputs": "birds, keepers", "outputs": "joined, names"}
+            answered = score(endpoint, {"Inputs": {"birds": BIRDS, "keepers": KEEPERS}}).json()
+            names = {"columns": ["bird"], "result": [["hen"], ["turkey"]]}
+            assert answered == {"Results": {"joined": JOINED, "names": names}}
+            picture = ask(endpoint["scoring_uri"], b"\x89PNG\r\n\x1a\n", {"Content-Type": "image/png"})
+            for refused, words in (
+                (score(endpoint, BIRDS), "Several inputs are wanted"),
+                (score(endpoint, {"Inputs": {"birds": BIRDS}}), "this takes birds, keepers"),
+                (picture, "several inputs are wanted: birds, keepers"),
+            ):
+                assert (refused.status, words in refused.text) == (400, True), refused.text
+            PipelineGraph(graph=joining(outputs=1)).save(file)
+            again = called(capfd, coop, "pipeline", "inference", file, "--deploy", "joining", "--overwrite")
+            assert "inputs: birds, keepers" in again
+            assert "outputs" not in again
+            assert score(endpoint, {"Inputs": {"birds": BIRDS, "keepers": KEEPERS}}).json() == JOINED
+
+    def test_every_module_that_scores_is_an_output_but_twins(self, bench):
+        graph = houses("two")
+        nodes = graph["nodes"]
+        nodes["again"] = json.loads(json.dumps(nodes["score"]))
+        nodes["again"]["inputs"]["dataset"]["port"] = "results_dataset1"  # without the split the same as `score`
+        nodes["other"] = json.loads(json.dumps(nodes["train"]))
+        nodes["other"]["parameters"]["label_column"] = "rooms"
+        nodes["rooms"] = json.loads(json.dumps(nodes["score"]))
+        nodes["rooms"]["inputs"]["trained_model"]["node"] = "other"
+        run = bench.submit(graph)
+        for node in ("houses", "algorithm", "clean", "split", "train", "other", "score", "again", "rooms", "evaluate"):
+            bench.finish(run, node, node)  # each wrote something of its own, or one would be reused for the other
+        bench.ended(run)
+        ends = inference_graph(bench.record, run, "real-time")["inference"]
+        assert [(end["node"], end["name"]) for end in ends["web_service_outputs"]] == [
+            ("score", "WebServiceOutput1"),
+            ("rooms", "WebServiceOutput2"),
+        ]
+        assert {end["name"] for end in ends["web_service_inputs"]} == {"WebServiceInput1"}
+
+    def test_two_outputs_of_one_name(self, bench):
+        graph = joining()
+        graph["inference"]["web_service_outputs"][1]["name"] = "joined"
+        with pytest.raises(UserError, match="Two outputs of the service are called 'joined'"):
+            serving_plan(graph, Catalog(bench.record).cards())
 
 
 class TestWhatCannotBeServed:

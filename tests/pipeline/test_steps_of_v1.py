@@ -32,7 +32,9 @@ from rookery.sdk import (
 from rookery.sdk.data_reference import DataPath, DataPathComputeBinding, DataReference
 from rookery.sdk.dataset_consumption import DatasetConsumptionConfig
 from rookery.sdk.estimators import Estimator
+from rookery.sdk.graph_parts import InputPortDef, OutputPortDef
 from rookery.sdk.hyperdrive_config import HyperDriveConfig, PrimaryMetricGoal
+from rookery.sdk.module import ModuleVersion
 from rookery.sdk.parameter_expressions import uniform
 from rookery.sdk.pipeline_steps import EstimatorStep
 from rookery.sdk.sampling import RandomParameterSampling
@@ -215,8 +217,37 @@ class TestSteps:
             '--mini-batch="$AZUREML_PARAMETER_size"', "--error-threshold=5", "-- --x 1",
         ):  # fmt: skip
             assert part in command
+        assert nodes(ws, step)[0]["many"]["inputs"]["files"].get("mode", "mount") == "mount", "the script gets paths"
         with pytest.raises(RookeryError, match="3 to 32 lower-case"):
             ParallelRunStep("Many", config, [data], rows)
+        with pytest.raises(RookeryError, match="as_named_input"):
+            Pipeline(ws, [ParallelRunStep("many", config, [data], rows)])
+
+    def test_what_has_the_same_keys(self, ws, folder, store, tmp_path):
+        def command(data, keys, **options):
+            config = ParallelRunConfig(
+                None, "a.py", 0, "summary_only", None, 1, source_directory=folder, partition_keys=keys, **options
+            )
+            config.save_to_yaml(str(tmp_path / "config.yaml"))
+            config = ParallelRunConfig.load_yaml(ws, str(tmp_path / "config.yaml"))
+            node = nodes(ws, ParallelRunStep("by-key", config, [data.as_named_input("data")]))[0]["by-key"]
+            return node["inputs"]["data"].get("mode", "mount"), node["run"]["command"]
+
+        files = Dataset.File.from_files((store, "in"), partition_format="/{bird}.csv")
+        mode, words = command(files, ["bird"], allowed_failed_count=2)
+        assert mode == "mount"
+        assert """--keys '["bird"]'""" in words
+        assert "--allowed-failed-count=2" in words
+        assert words.count("--pattern 'data={") == 1
+        table = Dataset.Tabular.from_delimited_files(
+            (store, "in/*.csv"), validate=False, partition_format="/{bird}.csv"
+        )
+        mode, words = command(table, ["bird"], logging_level="DEBUG")
+        assert (mode, "--table data" in words, "--logging-level=DEBUG" in words) == ("direct", True, True)
+        with pytest.raises(RookeryError, match="'day', which is no partition key of its input 'data'"):
+            command(files, ["day"])
+        with pytest.raises(RookeryError, match="Give a list of names"):
+            command(files, "bird")
 
     def test_modules_and_modules_of_ones_own(self, ws, folder):
         pictures, images = PipelineData("pictures"), PipelineData("images")
@@ -242,6 +273,81 @@ class TestSteps:
             "node": "convert_to_image_directory",
             "port": "output_image_directory",
         }
+
+
+class TestVersionsOfModules:
+    """As v1's notebook on modules does it."""
+
+    def publish(self, module, folder, script, version=None, is_default=False, **more):
+        return module.publish_python_script(
+            script, f"runs {script}", [InputPortDef("data")], [OutputPortDef("result")], {"n": 12},
+            version=version, is_default=is_default, source_directory=folder, **more,
+        )  # fmt: skip
+
+    def test_published_named_made_the_default(self, ws, folder):
+        module = Module.create(ws, "Calc It", "calculates")
+        assert (module.default_version, module.module_version_list(), module.status) == (None, [], "Active")
+        first = self.publish(module, folder, "a.py", "1")
+        second = self.publish(module, folder, "b.py", "1.10")
+        self.publish(module, folder, "a.py", "1.9")
+        assert (first.version, first.module_id, first.module_version_id) == ("1", "calc_it", "calc_it:1")
+        assert [each.version for each in Module.get_versions(ws, "Calc It")] == ["1", "1.10", "1.9"]
+        assert Module.get(ws, name="Calc It").resolve().version == "1.10", "the highest: none is the default"
+        with pytest.raises(RookeryError, match="version '1' already"):
+            self.publish(module, folder, "b.py", "1")
+        assert self.publish(module, folder, "a.py", "1").version == "1", "the same again"
+        module.set_default_version("1")
+        found = Module.get(ws, module_id="calc_it")
+        assert (found.get_default_version(), found.get_default().version, found.description) == ("1", "1", "calculates")
+        assert self.publish(module, folder, "b.py", "2", is_default=True).version == module.default_version == "2"
+        again = ModuleVersion.get(ws, second.module_version_id)
+        assert (again.description, again.category) == ("runs b.py", "My modules")
+        assert [port.name for port in again.interface.inputs + again.interface.outputs] == ["data", "result"]
+        with pytest.raises(RookeryError, match=r"has no version 3. It has: 1, 1\.10, 1\.9, 2"):
+            ModuleStep(module, "3")
+
+    def test_a_step_names_a_version(self, ws, folder, store):
+        module = Module.create(ws, "numbers", "counts")
+        old = self.publish(
+            module, folder, "a.py", arguments=["--in", InputPortDef("data"), "-n", PipelineParameter("n", 1)]
+        )
+        new = self.publish(module, folder, "b.py", is_default=True)
+        assert (old.version, new.version) == ("1", "2")
+        data = Dataset.File.from_files((store, "in")).as_named_input("in")
+        out = PipelineData("out")
+        step = ModuleStep(
+            module, "1", inputs_map={"data": data}, outputs_map={"result": out}, name="step",
+            arguments=["--out", out, "--from", data, "--word", PipelineParameter("word", "x"), 3],
+        )  # fmt: skip
+        node = nodes(ws, step)[0]["step"]
+        assert (node["module"], node["version"]) == ("numbers", "1")
+        assert node["arguments"] == [
+            "--out", {"output": "result"}, "--from", {"input": "data"}, "--word", {"pipeline_parameter": "word"}, 3,
+        ]  # fmt: skip
+        plain = ModuleStep(module_version=new, inputs_map={"data": data}, name="plain")
+        assert nodes(ws, plain)[0]["plain"]["version"] == "2"
+        old.disable()
+        assert (old.status, new.status) == ("Disabled", "Active")
+        problems = Pipeline(ws, [step]).validate()
+        assert [problem["code"] for problem in problems] == ["disabled_module"]
+        old.enable()
+        graph = Pipeline(ws, [step]).graph.graph
+        graph["nodes"]["step"].update(version="9", arguments=[])
+        (problem,) = PipelineGraph(graph=graph).validate(ws)
+        assert (problem["code"], problem["node"], problem["field"]) == ("unknown_version", "step", "version")
+        assert "It has: 1, 2" in problem["message"]
+
+    def test_what_is_not_published(self, ws, folder):
+        module = Module.create(ws, "odd", "")
+        with pytest.raises(RookeryError, match="none of the module's ports"):
+            self.publish(module, folder, "a.py", arguments=[InputPortDef("other")])
+        with pytest.raises(RookeryError, match="letters, digits and"):
+            self.publish(module, folder, "a.py", "a version")
+        with pytest.raises(RookeryError, match="has no version"):
+            module.resolve()
+        module.delete()
+        with pytest.raises(RookeryError, match="no module 'odd'"):
+            Module.get(ws, name="odd")
 
 
 class TestFiles:

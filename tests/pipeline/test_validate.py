@@ -8,6 +8,7 @@ import pytest
 
 from rookery.pipeline.catalog import built_in_cards, card_from_plain
 from rookery.pipeline.samples import sample_pipelines
+from rookery.pipeline.steps import check_body
 from rookery.pipeline.validate import Known, validate
 from rookery.spec.pipeline import new_graph
 
@@ -65,10 +66,18 @@ class TestProblems:
             (node("pictures", kind="data", dataset=None), "missing_parameter", "pictures", "dataset", "names no data set"),
             (node("network", kind="model", model="x"), "unknown_model", "network", "model", "does not exist"),
             (lambda g: g.update(version=2), "version", None, None, "version 2"),
+            (lambda g: g["parameters"].update(other=5), "bad_pipeline_parameter", None, None, "Give {type, default}"),
             (lambda g: g["parameters"].update(rate={"type": "colour"}), "bad_pipeline_parameter", None, None, "colour"),
             (lambda g: g["parameters"].update(epochs={"type": "integer", "default": "many"}), "bad_pipeline_parameter", None, None, "a whole number"),
             (lambda g: g.update(after=[["a", "split"]]), "unknown_source", None, None, "names 'a'"),
             (lambda g: g.update(after=[["evaluate", "split"]]), "cycle", "split", None, "wait for each other"),
+            (lambda g: g.update(default_compute="moon"), "unknown_compute", None, "default_compute", "Known: local, pool"),
+            (lambda g: g.update(parametrs={}) or g.pop("parameters"), "unknown_key", None, "parametrs", "Did you mean 'parameters'?"),
+            (node("score", run_setings={"compute": "pool"}), "unknown_key", "score", "run_setings", "Did you mean 'run_settings'?"),
+            (node("train", run_settings={"computer": "pool"}), "unknown_key", "train", "computer", "Did you mean 'compute'?"),
+            (node("train", module=None), "missing_parameter", "train", "module", "names no module"),
+            (node("train", version="0.0.1"), "unknown_version", "train", "version", "Leave it out"),
+            (node("train", arguments=["x", {"input": "odd"}]), "bad_parameter", "train", "arguments", "the input 'odd'"),
         ],
     )  # fmt: skip
     def test_each(self, change, code, where, field, words):
@@ -83,6 +92,45 @@ class TestProblems:
             node("train", kind="odd")(graph)
 
         assert {p.code for p in birds(break_it)} == {"bad_parameter", "missing_input", "unknown_kind"}
+
+    def test_all_that_is_wrong_with_a_run_is_told(self):
+        graph = new_graph()
+        graph["nodes"]["a"] = {
+            "kind": "script",
+            "run": {"scrpt": "a.py", "node_count": "x", "variables": 5, "compute": 7},
+        }
+        found = validate(graph, known(check_run=check_body))
+        assert {(p.code, p.field) for p in found} == {
+            ("unknown_compute", "compute"), ("bad_run", "scrpt"), ("bad_run", "node_count"), ("bad_run", "variables"),
+        }  # fmt: skip
+        assert "Did you mean 'script'?" in next(p.message for p in found if p.field == "scrpt")
+        graph["nodes"]["a"]["run"] = {"script": "a.py", "command": "x"}
+        assert [(p.code, p.field) for p in validate(graph, known(check_run=check_body))] == [("bad_run", "run")]
+
+    def test_two_circles_are_both_told(self):
+        graph = new_graph()
+        for name, before in (("a", "b"), ("b", "a"), ("c", "d"), ("d", "c"), ("e", "a")):
+            run, output = {"command": "x"}, {"out": {}}
+            graph["nodes"][name] = {
+                "kind": "script",
+                "run": run,
+                "outputs": output,
+                "inputs": {"i": source(before, "out")},
+            }
+        assert [p.node for p in validate(graph, known()) if p.code == "cycle"] == ["a", "c"]
+
+    def test_a_script_that_uses_what_it_is_not_given(self):
+        graph = new_graph()
+        words = ["--in", "$ROOKERY_INPUT_table", "--out", "${ROOKERY_OUTPUT_net}/x", "$ROOKERY_INPUT_own", "$HOME"]
+        run = {"script": "a.py", "arguments": words, "inputs": [{"name": "own", "definition_id": "x"}]}
+        graph["nodes"]["a"] = {"kind": "script", "run": run, "inputs": {}, "outputs": {"nett": {}}}
+        assert [(p.code, p.node, p.field) for p in validate(graph, known())] == [
+            ("missing_input", "a", "table"),
+            ("missing_output", "a", "net"),
+        ]
+
+    def test_keys_that_nobody_knows_are_kept_without_a_word(self):
+        assert birds(lambda graph: (graph.update(mine=1, note="x"), node("train", colour="red")(graph))) == []
 
     def test_what_was_given_at_submit_is_checked_with_its_values(self):
         assert {p.code for p in validate(BIRDS, known(), {"rate": -1})} == {"bad_parameter"}

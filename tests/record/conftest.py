@@ -20,7 +20,7 @@ def paths(tmp_path: Path) -> WorkspacePaths:
     return WorkspacePaths(str(root))
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
 def database_url(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, home: Path) -> Iterator[str]:
     """The record's database: every test of the record runs on both."""
     if request.param == "sqlite":
@@ -33,9 +33,15 @@ def database_url(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 
 @pytest.fixture
 def record(
-    paths: WorkspacePaths, database_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    paths: WorkspacePaths,
+    database_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    empty_record: Callable[[WorkspacePaths], str],
 ) -> Iterator[Record]:
     monkeypatch.setenv("ROOKERY_HOME", str(tmp_path / "home"))
+    if not database_url:
+        empty_record(paths)
     record = Record(paths)
     yield record
     record.close()

@@ -48,6 +48,7 @@ def next_event(database):
 
 
 class TestCopy:
+    @pytest.mark.slow
     def test_there_and_back_everything_is_equal(self, source, made, postgres, tmp_path):
         url = postgres.database()
         target, back = made(url), made(f"sqlite:///{tmp_path / 'back.db'}")
@@ -73,6 +74,7 @@ class TestCopy:
             copy_database(source, target)
         assert measure_tables(target) == before
 
+    @pytest.mark.slow
     def test_it_is_all_or_nothing(self, source, made, postgres):
         url = postgres.database()
         target = made(url)
@@ -107,6 +109,7 @@ class TestBackup:
         assert os.stat(path).st_mode & 0o777 == 0o600
         assert measure_tables(made(f"sqlite:///{path}")) == measure_tables(source)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("revision", ["0001", "0003"])
     def test_of_postgresql_at_any_revision_is_one_file(self, made, postgres, tmp_path, revision):
         url = postgres.database()

@@ -65,7 +65,7 @@ class TestLook:
         assert math.isnan(values[3])
         assert seen["hd_1"] == ("NotStarted", None)
         assert record.trials.look(["hd_0"], "acc", {"hd_0": 5})["hd_0"].values is None
-        assert record.trials.metric_names("hd_0") == ["acc", "loss"]
+        assert record.trials.metric_kinds(["hd_0"]) == {"acc": "scalar", "loss": "scalar"}
 
     def test_very_many_children(self, record, tuning):
         assert record.trials.look([f"hd_{n}" for n in range(1500)], "acc", {}) == {}

@@ -21,7 +21,7 @@ from rookery.record.upgrade import alembic_config, migrate, settle, upgrade
 from rookery.testing.old_records import all_rows, make_old_record, revisions
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
 def fresh_url(request, tmp_path):
     """A database without tables."""
     if request.param == "sqlite":
@@ -160,6 +160,7 @@ class TestDatabase:
 
 
 class TestPostgres:
+    @pytest.mark.slow
     def test_texts_sort_by_their_bytes_in_a_database_of_any_language(self, postgres):
         url = postgres.database("-T", "template0", "--locale-provider=icu", "--icu-locale=de-DE")
         database = Database("", Bell(), url)
@@ -174,6 +175,7 @@ class TestPostgres:
         postgres.drop(url)
         assert found == sorted(names, key=lambda n: n.encode())
 
+    @pytest.mark.slow
     def test_a_second_keeper_on_the_same_database_is_refused(self, postgres, monkeypatch):
         monkeypatch.setattr("rookery.record.postgres.LOCK_WAIT_S", 0.2)
         url = postgres.emptied()
@@ -188,6 +190,7 @@ class TestPostgres:
             pass
         second.close()
 
+    @pytest.mark.slow
     def test_a_lost_connection_is_made_again_with_its_lock(self, postgres, monkeypatch):
         monkeypatch.setattr("rookery.record.postgres.LOCK_WAIT_S", 0.2)
         url = postgres.emptied()

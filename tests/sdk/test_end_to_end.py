@@ -20,6 +20,8 @@ from rookery.errors import ArtifactNotFoundError, ConflictError, RunFailedError,
 from rookery.sdk import Experiment, Model, Run, ScriptRun, ScriptRunConfig, Workspace
 from rookery.spec.paths import WorkspacePaths
 
+pytestmark = pytest.mark.slow
+
 DRIVER = "azureml-logs/70_driver_log.txt"
 PATIENCE_S = 60.0
 

@@ -27,7 +27,6 @@ from rookery.azureml.train.hyperdrive import (
 from rookery.azureml.train.hyperdrive.exceptions import (
     HyperDriveConfigException,
     HyperDriveException,
-    HyperDriveScenarioNotSupportedException,
 )
 from rookery.errors import RunConfigError, UserError
 from rookery.sdk import ScriptRunConfig
@@ -120,7 +119,9 @@ class TestConfig:
     def test_exactly_one_thing_is_tuned(self):
         with pytest.raises(HyperDriveConfigException, match="none was given"):
             config(run_config=None)
-        with pytest.raises(HyperDriveScenarioNotSupportedException, match="Pipelines are not tuned"):
+        with pytest.raises(HyperDriveConfigException, match="run_config and pipeline was given"):
+            config(pipeline=object())
+        with pytest.raises(HyperDriveConfigException, match="Give a Pipeline"):
             config(run_config=None, pipeline=object())
         with pytest.raises(HyperDriveConfigException, match="Give a ScriptRunConfig"):
             config(run_config="train.py")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import tempfile
 import zipfile
 
 import pytest
@@ -242,7 +243,8 @@ class TestWait:
 
 
 class TestCodeAndModels:
-    def test_a_snapshot_is_restored_by_the_path_rules(self, keeper, experiment, tmp_path):
+    def test_a_snapshot_is_restored_by_the_path_rules(self, keeper, experiment, tmp_path, monkeypatch):
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
         keeper.add_run("r1", snapshot_id="abc")
         run = Run(experiment, "r1")
         assert run.restore_snapshot(path=str(tmp_path)) == str(tmp_path / "abc.zip")

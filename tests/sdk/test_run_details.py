@@ -10,6 +10,8 @@ import os
 import shutil
 import threading
 
+import pytest
+
 from rookery.errors import KeeperUnavailableError, RunNotFoundError
 from rookery.sdk import run_details, run_watch
 from rookery.sdk.run_details import RunDetails
@@ -103,6 +105,7 @@ class TestShow:
         RunDetails(Run()).show()
         assert capsys.readouterr().out.splitlines()[:3] == ["Run: hens_1", "Experiment: hens", "Status: Running"]
 
+    @pytest.mark.slow
     def test_in_a_real_kernel(self, tmp_path, monkeypatch):
         """A run that fails while it is looked at."""
         import nbformat
@@ -177,6 +180,7 @@ def served(folder):
         server.server_close()
 
 
+@pytest.mark.slow
 class TestPicture:
     def test_it_is_drawn_and_follows_and_runs_nothing_from_outside(self, tmp_path):
         from rookery.testing.browser import chromium

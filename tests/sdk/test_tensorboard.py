@@ -18,6 +18,8 @@ from rookery.sdk import Environment, Experiment, ScriptRunConfig, Workspace
 from rookery.sdk.tensorboard import Tensorboard, export_to_tensorboard
 from rookery.testing.tensorboard_env import ensure_tensorboard
 
+pytestmark = pytest.mark.slow
+
 PATIENCE_S = 120.0
 # Writes as users do, and goes on until it is told to stop: the page must show what comes while it goes.
 WRITER = """

@@ -19,6 +19,8 @@ from rookery.spec.run import RunKind, RunSpec, WatchedProcess
 from tests.cli.program import Program
 from tests.conftest import stop_keepers
 
+pytestmark = pytest.mark.slow
+
 PASSWORD = "a long and good one"
 PATIENCE_S = 90.0
 

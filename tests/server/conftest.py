@@ -35,7 +35,8 @@ IDENTITY = {
 
 
 # Their tests run a second time as a team has it: on a real PostgreSQL, with files in a real S3. Every route is asked in one of
-# them at least. The others are about processes, sockets and files, which are the same with any of these.
+# them at least. The others are about processes, sockets and files, which are the same with any of these. The second time is marked
+# slow.
 AS_A_TEAM = (
     "test_access_matrix",
     "test_api",
@@ -59,7 +60,8 @@ AS_A_TEAM = (
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "storage" in metafunc.fixturenames:
         is_both = metafunc.module.__name__.rpartition(".")[2] in AS_A_TEAM
-        metafunc.parametrize("storage", ["sqlite", "postgresql+s3"] if is_both else ["sqlite"], indirect=True)
+        as_a_team = pytest.param("postgresql+s3", marks=pytest.mark.slow)
+        metafunc.parametrize("storage", ["sqlite", as_a_team] if is_both else ["sqlite"], indirect=True)
 
 
 @pytest.fixture(scope="package")
@@ -137,15 +139,22 @@ class Api:
 
 @pytest.fixture
 def api(
-    paths: WorkspacePaths, short_folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, storage: str
+    paths: WorkspacePaths,
+    short_folder: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    storage: str,
+    empty_record: Callable[[WorkspacePaths], str],
 ) -> Iterator[Api]:
     monkeypatch.setenv("ROOKERY_HOME", str(tmp_path / "home"))
+    if storage == "sqlite":
+        empty_record(paths)
     record = Record(paths)
     app = create_app(record, FakeController(record), IDENTITY)
     socket_path = os.path.join(short_folder, "k.sock")
     unix = listen_unix(socket_path)
     tcp = listen_tcp("127.0.0.1", 0, os.path.join(short_folder, "port"))
-    server = uvicorn.Server(server_config(app))
+    server = _Server(server_config(app))
     thread = threading.Thread(target=lambda: asyncio.run(_serve(server, app, [unix, tcp])), daemon=True)
     port = tcp.getsockname()[1]
     thread.start()
@@ -159,6 +168,16 @@ def api(
     thread.join(20)
     assert not thread.is_alive()
     record.close()
+
+
+class _Server(uvicorn.Server):
+    """Looks ten times as often as others whether it is to leave: a tenth of a second for each of a thousand tests."""
+
+    async def main_loop(self) -> None:
+        counter = 0
+        while not await self.on_tick(counter):
+            counter = (counter + 1) % 864_000
+            await asyncio.sleep(0.01)
 
 
 async def _serve(server: uvicorn.Server, app: Any, sockets: list[Any]) -> None:

@@ -173,6 +173,7 @@ class TestCut:
         assert stored[0]["sha256"] == sha_of(folder / "a")
 
 
+@pytest.mark.slow
 class TestKilled:
     def test_a_keeper_that_follows_goes_on(self, keepers, paths, outputs, offsets, tmp_path, monkeypatch):
         first, _ = keepers.start()

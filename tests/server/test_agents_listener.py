@@ -325,6 +325,7 @@ class TestTls:
             certificate_for_nodes("/nowhere")
 
 
+@pytest.mark.slow
 class TestKeeper:
     """A keeper as a process: what is opened is opened again."""
 

@@ -20,6 +20,8 @@ from rookery.testing.certificates import make_certificate
 from rookery.testing.netns import Network
 from tests.server.conftest import run_spec
 
+pytestmark = pytest.mark.slow
+
 LOG = "azureml-logs/70_driver_log.txt"
 LINES = 400
 RUN = f"far-{os.getpid()}"  # of this process: agents stop what carries the key of their own run

@@ -116,6 +116,7 @@ class TestStart:
         assert (error["code"], error["details"]["found"]) == ("version_mismatch", "9999")
 
 
+@pytest.mark.slow
 class TestLeaving:
     def test_open_streams_and_polls_do_not_hold_it(self, keepers):
         process, _ = keepers.start()
@@ -156,6 +157,7 @@ class TestLeaving:
         assert keepers.endpoint()["pid"] == second.pid
 
 
+@pytest.mark.slow
 class TestKill:
     def test_nothing_acknowledged_is_lost(self, keepers, paths):
         acknowledged_log, acknowledged_journal, runs = 0, 0, []

@@ -12,6 +12,8 @@ from rookery.testing.certificates import make_certificate
 from tests.cli.program import Program
 from tests.conftest import stop_keepers
 
+pytestmark = pytest.mark.slow
+
 PASSWORD = "a long and good one"
 
 

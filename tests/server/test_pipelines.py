@@ -75,8 +75,9 @@ class TestRuns:
         assert shown["graph"] == flow()
         assert shown["steps"]["a"]["status"] == "NotStarted"
         draft = good(api.owner.post(f"/pipelines/runs/{run['id']}/clone"), 201)
-        assert draft["graph"]["nodes"] == flow()["nodes"]
+        assert (draft["name"], draft["graph"]["nodes"]) == ("mine (copy)", flow()["nodes"])
         assert draft["facts"]["parent_run_id"] == run["id"]
+        assert good(api.owner.post(f"/pipelines/runs/{run['id']}/clone"), 201)["name"] == "mine (copy 2)"
         made = good(api.owner.post("/pipelines/published", json={"name": "p", "run_id": run["id"]}), 201)
         assert made["graph"] == flow()
         assert made["endpoint"].endswith(f"/PipelineRuns/PipelineSubmit/{made['id']}")

@@ -291,6 +291,7 @@ class TestSweep:
         assert os.path.isdir(folder)
 
 
+@pytest.mark.slow
 class TestRestart:
     """What a killed keeper had begun with."""
 

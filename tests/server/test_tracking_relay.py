@@ -37,6 +37,7 @@ def relay(agent):  # noqa: F811
 
 
 class TestTrackingRelay:
+    @pytest.mark.slow
     @pytest.mark.timeout(1800)
     def test_a_stock_client_writes_to_its_run(self, api, relay, token):
         done = subprocess.run(

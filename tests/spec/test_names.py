@@ -10,6 +10,8 @@ from rookery.spec.names import (
     check_model_name,
     check_run_id,
     check_workspace_name,
+    copy_name,
+    name_of_original,
     new_run_id,
 )
 
@@ -98,3 +100,23 @@ class TestOtherNames:
     def test_refuses_the_rest_and_says_the_rule(self, check, name):
         with pytest.raises(UserError, match=r"\. |reserved"):
             check(name)
+
+
+class TestCopyName:
+    @pytest.mark.parametrize(
+        ("name", "taken", "expected"),
+        [
+            ("birds", [], "birds (copy)"),
+            ("birds", ["birds (copy)", "birds (copy 2)"], "birds (copy 3)"),
+            ("birds (copy)", [], "birds (copy 2)"),
+            ("birds (copy 2)", ["birds (copy 3)"], "birds (copy 4)"),
+            ("birds (copy) (copy)", [], "birds (copy 2)"),
+            ("(copy)", [], "(copy) (copy)"),  # that is its name
+            ("x" * 255, [], "x" * 248 + " (copy)"),
+        ],
+    )
+    def test_counts_on_and_is_never_a_copy_of_a_copy(self, name, taken, expected):
+        assert copy_name(name, taken) == expected
+
+    def test_and_the_way_back(self):
+        assert [name_of_original(each) for each in ("birds", "birds (copy)", "birds (copy 12)")] == ["birds"] * 3

@@ -80,33 +80,35 @@ class Bench:
 
 
 class _Controller(FakeController):
-    """Hands runs without a process to their driver, as the real one does; a canceled child ends at once."""
+    """Hands tunings to their driver, as the real one does; a canceled child, script or pipeline, ends at once."""
 
     driver = None
 
     def check(self, spec):
-        if spec.kind in RunKind.DRIVEN:
+        if spec.kind == RunKind.TUNE:
             self.driver.check(spec)
         else:
             super().check(spec)
 
     def submitted(self, run_id):
-        if self.record.runs.kind(run_id) in RunKind.DRIVEN:
+        if self.record.runs.kind(run_id) == RunKind.TUNE:
             self.driver.submitted(run_id)
         else:
             super().submitted(run_id)
 
     def cancel(self, run_id):
-        if self.record.runs.kind(run_id) in RunKind.DRIVEN:
+        if self.record.runs.kind(run_id) == RunKind.TUNE:
             self.driver.cancel(run_id)
         elif not RunStatus(self.record.runs.get(run_id)["status"]).is_terminal:
             self.record.runs.advance(run_id, status=RunStatus.CANCELED)
 
 
 @pytest.fixture
-def bench(tmp_path):
+def bench(tmp_path, empty_record):
     root = tmp_path / "a work's space"
     root.mkdir()
-    made = Bench(WorkspacePaths(str(root)))
+    paths = WorkspacePaths(str(root))
+    empty_record(paths)
+    made = Bench(paths)
     yield made
     made.close()

@@ -11,6 +11,8 @@ from rookery.errors import ServiceError
 from rookery.tune.bayesian import asker
 from rookery.tune.view import show_tuning
 
+pytestmark = pytest.mark.slow
+
 SPACE = {"lr": ["uniform", [0, 1]], "net": ["choice", [["a", [1, 2]]]], "width": ["quniform", [0, 100, 16]]}
 
 

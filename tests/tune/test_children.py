@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 from rookery.spec.run import EnvironmentSpec, RunKind, RunSpec
 from rookery.tune.children import child_spec, overridden, with_values
@@ -28,6 +29,15 @@ class TestChildSpec:
         parent = RunSpec("HD_1", "birds", RunKind.TUNE, command="python train.py", plan={})
         assert child_spec(parent, 0, {"opt": "a b"}).command == "python train.py --opt 'a b'"
 
+    def test_a_pipeline_gets_them_as_parameters(self):
+        pipeline = {"graph": {"nodes": {}}, "parameters": {"lr": 1, "epochs": 3}, "regenerate": True}
+        parent = RunSpec("HD_1", "birds", RunKind.TUNE, plan={"pipeline": pipeline}, properties={"a": "b"})
+        child = child_spec(parent, 4, {"--lr": 0.1})
+        assert (child.run_id, child.parent_id, child.kind) == ("HD_1_4", "HD_1", RunKind.PIPELINE)
+        assert child.plan == {"graph": {"nodes": {}}, "parameters": {"lr": 0.1, "epochs": 3}, "regenerate": True}
+        assert child.properties == {"a": "b", "rookery.trial": "4"}
+        assert overridden(parent, {"--lr": 0, "c": 3}) == ["--lr"]
+
 
 class TestArguments:
     def test_what_was_given_for_the_same_name_goes(self):
@@ -35,7 +45,8 @@ class TestArguments:
         assert with_values(("--lr=1", "x"), {"--lr": 2}) == ("x", "--lr", "2")
         assert with_values(("--lr", "--verbose"), {"lr": 2}) == ("--verbose", "--lr", "2")
         assert with_values(("--lrs", "1"), {"lr": 2}) == ("--lrs", "1", "--lr", "2")
-        assert overridden(("--lr=1", "--b", "2"), {"lr": 0, "--b": 1, "c": 3}) == ["lr", "--b"]
+        parent = replace(PARENT, arguments=("--lr=1", "--b", "2"))
+        assert overridden(parent, {"lr": 0, "--b": 1, "c": 3}) == ["lr", "--b"]
 
     def test_values_as_texts(self):
         values = {"a": True, "b": None, "c": [1, 2], "d": 1e-5, "-e": "x y"}

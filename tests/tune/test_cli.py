@@ -47,6 +47,8 @@ class TestTyped:
             ("uniform(0, __import__('os'))", "cannot be read"),
             ("0.1..0.9", "cannot be read"),
             ("uniform(1, 0)", "min_value must be below max_value"),
+            ("uniform(0", "put it in quotes"),
+            ("adam", "stays the same is choice\\('adam'\\)"),
         ],
     )
     def test_what_is_none_says_so(self, text, words):
@@ -89,7 +91,7 @@ class TestFile:
         ("text", "words"),
         [
             ("[1]", "holds no mapping"),
-            ("skript: a.py", "'skript' is not known. Known: script"),
+            ("skript: a.py", "'skript' is not known. Did you mean script\\? Known: script"),
             ("max_total_runs: many", "max_total_runs is 'many', which is no whole number"),
             ("script: true", "script is True, which is no text"),
         ],
@@ -124,6 +126,7 @@ class TestShown:
         columns, rows = leader_board(tuning, 10)
         assert [row[1] for row in rows] == ["HD_2", "HD_1", "HD_0"]
         assert "lr" in [column.title for column in columns]
+        assert [row[1] for row in leader_board(tuning, 2, is_short=True)[1]] == ["_2", "_1"]
         assert headline(tuning) == "Running: 2 of 9 children ended, 1 under way, 1 stopped early; best accuracy 0.75"
 
 

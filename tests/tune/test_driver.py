@@ -77,7 +77,18 @@ class TestCourse:
         bench.end("HD_1_0")
         bench.until(lambda: bench.status() == "Completed")
         (warning,) = bench.record.runs.get("HD_1")["warnings"]
-        assert "without logging the primary metric 'accuracy'. It logged: acuracy." in warning
+        assert "without logging the primary metric 'accuracy'. It logged: acuracy. Did you mean 'acuracy'?" in warning
+        assert "none has logged the primary metric 'accuracy'" in bench.record.runs.get("HD_1")["reason"]
+        assert b"Warning: Child 'HD_1_0'" in bench.record.logs.read("HD_1", TUNE_LOG, 0, 100_000)
+
+    def test_a_metric_that_is_no_number_is_a_warning_too(self, bench):
+        bench.submit(max_total_runs=1)
+        bench.until(lambda: bench.children())
+        bench.log("HD_1_0", "very good")
+        bench.end("HD_1_0")
+        bench.until(lambda: bench.status() == "Completed")
+        (warning,) = bench.record.runs.get("HD_1")["warnings"]
+        assert "never as a number" in warning
 
     def test_arguments_that_are_overridden_are_a_warning(self, bench):
         bench.submit(arguments=("--lr", "3"))

@@ -11,7 +11,8 @@ import time
 
 import pytest
 
-from rookery.azureml.core import Environment, Experiment, Run, ScriptRunConfig, Workspace
+from rookery.azureml.core import ComputeTarget, Environment, Experiment, Run, ScriptRunConfig, Workspace
+from rookery.azureml.core.compute import AmlCompute
 from rookery.azureml.train.estimator import Estimator
 from rookery.azureml.train.hyperdrive import (
     BanditPolicy,
@@ -24,6 +25,9 @@ from rookery.azureml.train.hyperdrive import (
     choice,
     uniform,
 )
+from rookery.spec.paths import WorkspacePaths
+
+pytestmark = pytest.mark.slow
 
 CHILDREN = int(os.environ.get("TUNE_CHILDREN", "30"))  # 200 in `make soak`
 
@@ -136,6 +140,45 @@ def test_a_keeper_that_is_killed_again_and_again(ws, source, tmp_path):
 
     wanted = [draw(config.plan(), 4, number) for number in range(8)]
     assert [json.loads(run.get_hyperparameters()[f"{run.id}_{number}"]) for number in range(8)] == wanted
+
+
+def test_a_keeper_that_is_killed_while_no_child_runs_comes_back_though_nobody_asks(ws, source, tmp_path):
+    """No agent is there to start it, and no client."""
+    seen = tmp_path / "seen"
+    (source / "train.py").write_text(f"open({str(seen)!r}, 'a').write('child ')\n")
+    spot = ComputeTarget.create(
+        ws, "spot", AmlCompute.provisioning_configuration(vm_priority="lowpriority", min_nodes=1, max_nodes=1)
+    )
+    until(lambda: spot.list_nodes(), spot.get_status)
+    spot.preempt(away_s=3600)  # so children wait; the next keeper gives it back
+    config = ScriptRunConfig(str(source), "train.py", compute_target="spot")
+    grid = GridParameterSampling({"lr": choice(1, 2)})
+    Experiment(ws, "birds").submit(
+        HyperDriveConfig(grid, "accuracy", PrimaryMetricGoal.MAXIMIZE, 2, 1, run_config=config)
+    )
+    with open(WorkspacePaths(ws.root).endpoint) as f:
+        pid = json.load(f)["pid"]
+    until(lambda: any(b"rookery-watchman" in words for words in children_of(pid)), lambda: children_of(pid))
+    os.kill(pid, signal.SIGKILL)
+    until(lambda: seen.exists() and seen.read_text() == "child child ", lambda: "only the test itself may ask")
+
+
+def until(condition, evidence, limit_s=120.0):
+    deadline = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < deadline, evidence()
+        time.sleep(0.05)
+
+
+def children_of(pid):
+    """The command lines of the processes that it has started."""
+    found = []
+    for task in os.listdir(f"/proc/{pid}/task"):
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{task}/children") as f:
+            for child in f.read().split():
+                with contextlib.suppress(OSError), open(f"/proc/{child}/cmdline", "rb") as words:
+                    found.append(words.read())
+    return found
 
 
 def test_warm_starts_and_outputs_of_earlier_children(ws, source):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
@@ -68,3 +69,69 @@ def test_a_batch_that_takes_too_long_is_given_up(run):
     done, rows = run(["a", "slow"], "--mini-batch=1", "--timeout=0.2", "--tries=1", "--error-threshold=-1")
     assert (done.returncode, rows) == (0, ["r 0 a"])
     assert "run_invocation_timeout=0.2" in done.stderr
+
+
+def test_files_of_the_same_keys_are_one_batch(run, tmp_path):
+    """And what the script is told of them; a file that is named otherwise is an error that says so."""
+    (tmp_path / "entry.py").write_text(
+        "import os\n"
+        "def run(mini_batch, context):\n"
+        "    key = context.partition_key_value\n"
+        "    return ['%s %d %s' % (key['bird'], key['day'].day, os.path.basename(path)) for path in mini_batch]\n"
+    )
+    for place in ("chicken/2026-11-01", "turkey/2026-11-01", "chicken/2026-11-02"):
+        (tmp_path / "in" / place).mkdir(parents=True)
+        (tmp_path / "in" / place / "a.png").write_text("")
+    (tmp_path / "in" / "chicken" / "2026-11-01" / "b.png").write_text("")
+    expression = r"/(?P<bird>[^/]+?)/(?P<day>\d{4}\-\d{2}\-\d{2})/[^/]*\.png\Z"
+    pattern = {"expression": expression, "formats": {"day": "%Y-%m-%d"}, "format": "/{bird}/{day:yyyy-MM-dd}/*.png"}
+    options = ["--keys", '["bird", "day"]', "--pattern", f"files={json.dumps(pattern)}", "--mini-batch=1"]
+    done, rows = run([], *options)
+    assert done.returncode == 0, done.stderr
+    assert "3 mini batches" in done.stdout
+    assert rows == ["chicken 1 a.png", "chicken 1 b.png", "chicken 2 a.png", "turkey 1 a.png"]
+    done, _ = run(["odd.png"], *options)
+    assert done.returncode == 1
+    assert "'/odd.png' of input 'files' does not look like its partition_format" in done.stderr
+
+
+def test_tables_that_are_files_stay_files_without_a_size(run, tmp_path):
+    (tmp_path / "entry.py").write_text("def run(mini_batch):\n    return [open(path).read() for path in mini_batch]\n")
+    (tmp_path / "in" / "a.csv").write_text("x")
+    done, rows = run([])
+    assert (done.returncode, rows) == (0, ["x"]), done.stderr
+
+
+@pytest.mark.parametrize("processes", ["1", "2"])
+def test_the_entry_script_has_a_logger_and_a_folder(run, tmp_path, monkeypatch, processes):
+    (tmp_path / "entry.py").write_text(
+        "import os\n"
+        "from azureml_user.parallel_run import EntryScript\n"
+        "def init():\n"
+        "    EntryScript().logger.debug('not this')\n"
+        "    EntryScript().logger.warning('it begins')\n"
+        "def run(mini_batch):\n"
+        "    script = EntryScript()\n"
+        "    for path in mini_batch:\n"
+        "        script.logger.info('did %s', os.path.basename(path))\n"
+        "        open(os.path.join(script.output_dir, os.path.basename(path) + '.done'), 'w').close()\n"
+        "    return mini_batch\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    done, _ = run(["a", "b", "c"], "--mini-batch=1", f"--processes={processes}", "--logging-level=INFO")
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"a.done", "b.done", "c.done", "rows.txt"}
+    logs = sorted((tmp_path / "logs" / "user" / "entry_script_log" / "0").iterdir())
+    # The second process may have had nothing left to do before it began.
+    assert {log.name for log in logs} <= {f"process00{n}.log.txt" for n in range(int(processes))}
+    lines = "".join(log.read_text() for log in logs).splitlines()
+    assert sorted(line.split("|", 3)[1:4:2] for line in lines if "did" in line) == [["INFO", f"did {n}"] for n in "abc"]
+    assert any("|WARNING|" in line and line.endswith("it begins") for line in lines)
+    assert "not this" not in str(lines)
+
+
+@pytest.mark.parametrize(("allowed", "code"), [("count=0", 1), ("count=1", 0), ("percent=49", 1), ("percent=50", 0)])
+def test_how_many_mini_batches_may_fail(run, allowed, code):
+    done, _ = run(["a", "bad"], "--mini-batch=1", "--tries=1", f"--allowed-failed-{allowed}")
+    assert done.returncode == code, done.stderr
+    assert (f"allowed_failed_{allowed}" in done.stderr) == bool(code)

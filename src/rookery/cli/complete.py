@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +22,7 @@ __all__ = [
     "complete_experiment",
     "complete_live_run",
     "complete_model",
+    "complete_pipeline",
     "complete_run",
     "complete_status",
 ]
@@ -60,6 +62,19 @@ def complete_model(ctx: Context, incomplete: str) -> Offers:
         return [(m["name"], f"version {m['version']}") for m in found]
 
     return _offers(ctx, incomplete, ask)
+
+
+def complete_pipeline(ctx: Context, incomplete: str) -> Offers:
+    """Runs of pipelines that have completed, and YAML files of the folder that is being typed."""
+    folder, _, start = incomplete.rpartition("/")
+    try:
+        names = sorted(os.listdir(folder or ("/" if incomplete.startswith("/") else ".")))
+    except OSError:
+        names = []
+    files = [f"{folder}/{name}" if "/" in incomplete else name for name in names if name.startswith(start)]
+    found = [(name, "file") for name in files if name.endswith((".yaml", ".yml"))]
+    query = {"kind": "pipeline", "status": str(RunStatus.COMPLETED)}
+    return [*found, *_offers(ctx, incomplete, lambda client: _runs(client, query))]
 
 
 def complete_dataset(ctx: Context, incomplete: str) -> Offers:

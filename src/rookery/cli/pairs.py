@@ -11,13 +11,15 @@ import typer
 __all__ = ["parse_model", "parse_pairs", "parse_secrets"]
 
 
-def parse_pairs(option: str, texts: Optional[Sequence[str]], *, value_needed: bool = True) -> dict[str, str]:
+def parse_pairs(
+    option: str, texts: Optional[Sequence[str]], *, value_needed: bool = True, example: str = "stage=test"
+) -> dict[str, str]:
     """A dict of the pairs given; the last of one key wins."""
     pairs = {}
     for text in texts or ():
         key, equals, value = text.partition("=")
         if not key or (value_needed and not equals):
-            raise typer.BadParameter(f"{text!r} is not KEY=VALUE, as in {option} stage=test.", param_hint=option)
+            raise typer.BadParameter(f"{text!r} is not KEY=VALUE, as in {option} {example}.", param_hint=option)
         pairs[key] = value
     return pairs
 

@@ -8,38 +8,59 @@ from typing import Annotated, Any, Optional
 import typer
 
 from rookery.cli import session
+from rookery.cli.complete import complete_pipeline, complete_run
 from rookery.cli.pairs import parse_pairs
+from rookery.cli.pipeline_inference import inference
+from rookery.cli.pipeline_view import lines_of, print_problems, print_steps, show_end, show_file, with_lines
 from rookery.cli.session import AsJson, InWorkspace
-from rookery.cli.table import Column, print_table
-from rookery.cli.terminal import clean, next_step, note, paint, print_json, say
+from rookery.cli.terminal import clean, next_step, note, print_json, say
 
 __all__ = ["app"]
 
-app = typer.Typer(help="Pipelines: validate, run, show, publish.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    help="Pipelines: validate, run, show, retry, publish, make inference pipelines.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+app.command("inference")(inference)
 File = Annotated[str, typer.Argument(metavar="FILE", help="A pipeline's YAML file.")]
 Params = Annotated[
     Optional[list[str]],
     typer.Option("--param", metavar="NAME=VALUE", help="A parameter of the pipeline; repeat for several."),
 ]
-INTERRUPTED = 130
 
 
 @app.command("validate")
 def validate(file: File, param: Params = None, json: AsJson = False, workspace: InWorkspace = None) -> int:
     """Lists all that is wrong with a pipeline; exit code 1 if something is."""
-    parameters = parse_pairs("--param", param)
-    ws, graph = session.sdk_workspace(), _read(file)
-    from rookery.sdk.pipeline_graph import validate_graph
+    from rookery.errors import UserError
+    from rookery.spec.pipeline_keys import odd_keys
 
-    problems = validate_graph(ws, graph.sent(ws), parameters)
+    parameters = parse_pairs("--param", param)
+    ws, graph = session.sdk_workspace(), None
+    try:
+        graph = _read(file)
+        problems = graph.validate(ws, parameters)
+    except UserError as error:  # no graph could be made of it: that is what is wrong with it
+        if not os.path.isfile(file):
+            raise
+        shape = {"node": None, "field": None, "code": "shape", "message": error.message}
+        problems = error.details.get("problems") or [shape]
+    lines = lines_of(file)
+    unread = [odd for odd in odd_keys(graph.graph) if not odd.near] if graph else []
     if session.current().json:
-        print_json({"problems": problems})
-    elif problems:
-        _print_problems(problems)
-    else:
-        say(f"{len(graph.graph['nodes'])} nodes, no problems.")
-        next_step(f"rookery pipeline run {file}")
-    return 1 if problems else 0
+        notes = [{"node": odd.node, "key": odd.key, "line": lines.get(str(odd.node))} for odd in unread]
+        print_json({"problems": with_lines(problems, lines), "unread_keys": notes})
+        return 1 if problems else 0
+    for odd in unread:
+        note(f"{clean(odd.node or 'pipeline')}: nothing reads the key '{clean(odd.key)}'; it is kept.")
+    if problems:
+        print_problems(problems, lines)
+        return 1
+    assert graph is not None
+    say(f"{len(graph.graph['nodes'])} nodes, no problems.")
+    next_step(f"rookery pipeline run {file}")
+    return 0
 
 
 @app.command("run")
@@ -73,42 +94,36 @@ def run(
             display_name=name,
         )
     except UserError as error:
-        problems = error.details.get("problems")
-        if not problems or session.current().json:
-            raise
-        _print_problems(problems)
-        return 1
-    client, run_id = ws.client, made.id
-    if detach:
-        if session.current().json:
-            print_json({"run": run_id})
-        else:
-            say(run_id)
-            next_step(f"rookery pipeline show {run_id}")
-        return 0
-    if not session.current().json:
-        note(f"Run {run_id}  {made.get_portal_url()}")
-    shown = _follow(client, run_id)
-    if shown is None:
-        note(f"It goes on. Stop it with `rookery stop {run_id}`.")
-        return INTERRUPTED
-    if session.current().json:
-        print_json(shown)
-    else:
-        _print_steps(shown)
-        next_step(f"rookery pipeline show {run_id}")
-    return 0 if shown["status"] == "Completed" else 1
+        return _refused(error, ws, graph, file, parameters)
+    if not session.current().json and not detach:
+        note(f"Run {made.id}  {made.get_portal_url()}")
+    return show_end(ws.client, made.id, detach)
+
+
+def _step_of(shown: dict[str, Any], step: Optional[str]) -> Optional[str]:
+    """By its id or name; without either the first that failed."""
+    steps = shown["steps"]
+    if step is None:
+        return next((key for key, each in steps.items() if each["status"] == "Failed"), None)
+    return next((key for key, each in steps.items() if step in (key, each["name"])), step)
 
 
 @app.command("show")
 def show(
-    what: Annotated[str, typer.Argument(metavar="FILE|RUN", help="A pipeline's YAML file, or a run of a pipeline.")],
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE|RUN",
+            help="A pipeline's YAML file, or a run of a pipeline.",
+            autocompletion=complete_pipeline,
+        ),
+    ],
     json: AsJson = False,
     workspace: InWorkspace = None,
 ) -> None:
     """Shows a pipeline's steps, or of a run what became of them and why."""
     if os.path.isfile(what):
-        _show_file(what)
+        show_file(what)
         return
     from rookery.cli.find import find_run
     from rookery.worker.http import quote_path
@@ -119,10 +134,36 @@ def show(
     if session.current().json:
         print_json(shown)
         return
-    _print_steps(shown)
+    print_steps(shown)
     failed = next((key for key, step in shown["steps"].items() if step["status"] == "Failed"), None)
     if failed and shown["steps"][failed]["run_id"]:
         next_step(f"rookery logs {shown['steps'][failed]['run_id']}")
+
+
+@app.command("retry")
+def retry(
+    what: Annotated[str, typer.Argument(metavar="RUN", help="A run of a pipeline.", autocompletion=complete_run)],
+    step: Annotated[
+        Optional[str], typer.Argument(metavar="STEP", help="Which step; else the first one that failed.")
+    ] = None,
+    detach: Annotated[bool, typer.Option("--detach", "-d", help="Do not wait for its end.")] = False,
+    json: AsJson = False,
+    workspace: InWorkspace = None,
+) -> int:
+    """Does a step that failed once more, and what was not run because of it; what was done stays."""
+    from rookery.cli.find import find_run
+    from rookery.errors import ConflictError
+    from rookery.worker.http import quote_path
+
+    client = session.client()
+    run_id = find_run(client, what)["id"]
+    path = f"/pipelines/runs/{quote_path(run_id)}"
+    node = _step_of(client.request("GET", path), step)
+    if node is None:
+        raise ConflictError(f"No step of run '{run_id}' has failed, so there is nothing to try again.")
+    told = {each["name"]: each["size"] for each in client.request("GET", f"/runs/{quote_path(run_id)}/logs")["logs"]}
+    client.request("POST", f"{path}/steps/{quote_path(node)}/retry")
+    return show_end(client, run_id, detach, told)
 
 
 @app.command("publish")
@@ -137,14 +178,17 @@ def publish(
     ] = None,
     json: AsJson = False,
     workspace: InWorkspace = None,
-) -> None:
+) -> int:
     """Publishes a pipeline: it can be started by its address."""
-    from rookery.errors import NotFoundError
+    from rookery.errors import NotFoundError, UserError
     from rookery.sdk.pipeline_endpoint import PipelineEndpoint
     from rookery.sdk.published_pipeline import publish as publish_graph
 
     ws, graph = session.sdk_workspace(), _read(file)
-    made = publish_graph(ws, name or graph.name, description, version, graph=graph.sent(ws))
+    try:
+        made = publish_graph(ws, name or graph.name, description, version, graph=graph.sent(ws))
+    except UserError as error:
+        return _refused(error, ws, graph, file)
     address, number = made.endpoint, None
     if endpoint is not None:
         try:
@@ -155,13 +199,14 @@ def publish(
         address, number = place.endpoint, place.default_version
     if session.current().json:
         print_json({"id": made.id, "name": made.name, "endpoint": address, "version": number})
-        return
+        return 0
     say(f"{made.name} is published" + (f" as version {number} of {endpoint}" if number is not None else "") + ":")
     say(address)
     next_step(
         'curl -H "Authorization: Bearer $(cat …/keeper/token)" -d \'{"ExperimentName": "again"}\' ADDRESS',
         "starts it from anywhere",
     )
+    return 0
 
 
 def _read(file: str) -> Any:
@@ -170,75 +215,15 @@ def _read(file: str) -> Any:
     return PipelineGraph.from_yaml(file)
 
 
+def _refused(error: Any, ws: Any, graph: Any, file: str, parameters: Optional[dict[str, Any]] = None) -> int:
+    """A graph with problems: all of them, whoever found the first."""
+    problems = error.details.get("problems")
+    if not problems or session.current().json:
+        raise error
+    print_problems(graph.validate(ws, parameters) or problems, lines_of(file))
+    return 1
+
+
 def _experiment(name: str) -> str:
     plain = "".join(c if c.isalnum() or c in "-_" else "-" for c in name).strip("-_")
     return plain or "pipelines"
-
-
-def _print_problems(problems: list[dict[str, Any]]) -> None:
-    for problem in problems:
-        where = problem["node"] or "pipeline"
-        say(f"{paint(clean(where), 'bold')}: {clean(problem['message'])}")
-    note(f"{len(problems)} problem{'s' if len(problems) > 1 else ''}")
-
-
-def _follow(client: Any, run_id: str) -> Optional[dict[str, Any]]:
-    """The run at its end; what is told of it on the way goes to stderr. None: the watcher has enough."""
-    from rookery.cli.follow import follow
-
-    def tell(_name: str, data: bytes) -> None:
-        if not session.current().json:
-            for line in data.decode("utf-8", "replace").splitlines():
-                note(clean(line.partition("] ")[2] or line))
-
-    try:
-        follow(client, run_id, tell)
-    except KeyboardInterrupt:
-        return None
-    shown: dict[str, Any] = client.request("GET", f"/pipelines/runs/{run_id}")
-    return shown
-
-
-def _show_file(file: str) -> None:
-    from rookery.spec.pipeline import in_order, node_map, sources_of
-
-    graph = _read(file).graph
-    if session.current().json:
-        print_json(graph)
-        return
-    nodes = node_map(graph)
-    rows = []
-    for key in [*in_order(graph), *(key for key in nodes if key not in in_order(graph))]:
-        node = nodes[key]
-        what = node.get("module") or node.get("dataset") or node.get("model") or (node.get("run") or {}).get("script")
-        inputs = ", ".join(f"{source.node}.{source.port}" for source in sources_of(node).values())
-        rows.append((key, node.get("kind") or "", what if isinstance(what, str) else "", inputs))
-    columns = (Column("NODE"), Column("KIND"), Column("WHAT"), Column("TAKES", rank=1, shrinks=True))
-    print_table(columns, rows)
-    next_step(f"rookery pipeline run {file}")
-
-
-def _print_steps(shown: dict[str, Any]) -> None:
-    rows = []
-    for step in shown["steps"].values():
-        rows.append((step["name"], step["status"], _seconds(step), step["reason"] or step["reuse"]))
-    columns = (
-        Column("STEP"),
-        Column("STATUS", is_status=True),
-        Column("S", right=True),
-        Column("WHY", rank=1, shrinks=True),
-    )
-    print_table(columns, rows)
-    reused = sum(bool(step["reused_from"]) for step in shown["steps"].values())
-    say(f"{shown['status']}: {len(rows)} steps, {reused} reused")
-    if shown["status"] == "Failed" and shown["error"]:
-        note(clean(shown["error"]["summary"]))
-
-
-def _seconds(step: dict[str, Any]) -> str:
-    from datetime import datetime
-
-    if not step["started"] or not step["ended"] or step["reused_from"]:
-        return ""
-    began, ended = (datetime.fromisoformat(step[key].replace("Z", "+00:00")) for key in ("started", "ended"))
-    return f"{(ended - began).total_seconds():.1f}"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from rookery.cli.terminal import clean, has_color, is_terminal, say, status_style, width
 
-__all__ = ["Column", "cells", "print_table"]
+__all__ = ["Column", "cells", "make_table", "print_table"]
 
 GAP = 2
 NARROWEST = 10  # a shrinkable column is dropped rather than cut below this
@@ -32,13 +32,19 @@ def print_table(columns: Sequence[Column], rows: Sequence[Sequence[object]], *, 
     if not is_terminal():
         _print_plain(columns, texts, indent)
         return []
-    room = width() - indent
+    table, left_out = make_table(columns, texts, width() - indent)
+    _print_rich(table, indent)
+    return left_out
+
+
+def make_table(columns: Sequence[Column], texts: Sequence[Sequence[str]], room: int) -> tuple[Any, list[str]]:
+    """A table of Rich that is no wider than `room`, and the titles of the columns that did not fit. Empty columns are left out."""
     empty = [i for i, c in enumerate(columns) if c.rank and not any(row[i] for row in texts)]
     natural = _natural(columns, texts)
     shown = _fitting(columns, natural, room, [i for i in range(len(columns)) if i not in empty])
     widths = _widths([columns[i] for i in shown], [natural[i] for i in shown], room)
-    _print_rich([columns[i] for i in shown], [[row[i] for i in shown] for row in texts], widths, indent)
-    return [c.title for i, c in enumerate(columns) if i not in shown and i not in empty]
+    table = _rich_table([columns[i] for i in shown], [[row[i] for i in shown] for row in texts], widths)
+    return table, [c.title for i, c in enumerate(columns) if i not in shown and i not in empty]
 
 
 def cells(text: str) -> int:
@@ -84,9 +90,7 @@ def _pad(text: str, room: int, right: bool) -> str:
     return blank + text if right else text + blank
 
 
-def _print_rich(columns: Sequence[Column], texts: Sequence[Sequence[str]], widths: Sequence[int], indent: int) -> None:
-    from rich.console import Console
-    from rich.padding import Padding
+def _rich_table(columns: Sequence[Column], texts: Sequence[Sequence[str]], widths: Sequence[int]) -> Any:
     from rich.table import Table
     from rich.text import Text
 
@@ -97,6 +101,13 @@ def _print_rich(columns: Sequence[Column], texts: Sequence[Sequence[str]], width
         table.add_column(Text(column.title), justify=side, no_wrap=column.shrinks, overflow=how, width=room)
     for row in texts:
         table.add_row(*(Text(t, style=status_style(t) if c.is_status else "") for t, c in zip(row, columns)))
+    return table
+
+
+def _print_rich(table: Any, indent: int) -> None:
+    from rich.console import Console
+    from rich.padding import Padding
+
     # color_system None: no escapes at all, where Rich alone would still print bold under NO_COLOR.
     console = Console(highlight=False, markup=False, width=width(), color_system="auto" if has_color() else None)
     console.print(Padding(table, (0, 0, 0, indent), expand=False))

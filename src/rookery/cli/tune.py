@@ -116,7 +116,7 @@ def tune(
         folder, inside = source_and_script(what, source)
         request = TuneRequest(Request(folder=folder, script=inside, arguments=tuple(arguments or ())))
     changes: dict[str, Any] = {
-        "parameters": parse_pairs("--param", param) or None, "metric": maximize or minimize, "max_total_runs": runs,
+        "parameters": parse_pairs("--param", param, example="'lr=uniform(0,1)'") or None, "metric": maximize or minimize, "max_total_runs": runs,
         "goal": "maximize" if maximize else "minimize" if minimize else None, "max_concurrent_runs": concurrent, "seed": seed,
         "max_duration_minutes": minutes, "sampler": sampler, "policy": policy,
         "resume_from": tuple(find_run(session.client(), one)["id"] for one in resume_from) if resume_from else None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from dataclasses import dataclass, field, replace
 from typing import Any, Optional
@@ -49,7 +50,9 @@ def read_tune_file(path: str) -> TuneRequest:
         raise UserError(f"{path} holds no mapping. It says what to run and how: script, metric, parameters …")
     for key, value in data.items():
         if key not in _KEYS:
-            raise UserError(f"{path}: {key!r} is not known. Known: {', '.join(_KEYS)}.")
+            near = difflib.get_close_matches(str(key), _KEYS, n=1)
+            hint = f"Did you mean {near[0]}? " if near else ""
+            raise UserError(f"{path}: {key!r} is not known. {hint}Known: {', '.join(_KEYS)}.")
         if not isinstance(value, _KEYS[key]) or isinstance(value, bool):  # type: ignore[arg-type]
             raise UserError(f"{path}: {key} is {value!r:.60}, which is no {_kind(_KEYS[key])}.")
     folder = os.path.join(os.path.dirname(os.path.abspath(path)), data.get("source", "."))
@@ -83,7 +86,11 @@ def build_tune_config(request: TuneRequest) -> Any:
     policy = request.policy
     if isinstance(policy, dict):
         options = dict(policy)
-        policy = make_policy(str(options.pop("kind", "none")), options)
+        if "kind" not in options:
+            raise UserError(
+                f"policy has no kind. Write it as in {{kind: bandit, slack_factor: 0.1}}, not {policy!r:.80}."
+            )
+        policy = make_policy(str(options.pop("kind")), options)
     elif policy is not None:
         policy = parse_policy(policy)
     limits: dict[str, Any] = (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from rookery.cli.table import Column, print_table
-from rookery.cli.terminal import clean, has_color, say, status_style
+from rookery.cli.table import Column, make_table, print_table
+from rookery.cli.terminal import clean, say, width
 from rookery.cli.words import duration, number
 
 __all__ = ["headline", "leader_board", "print_tuning", "watch_table"]
@@ -38,11 +38,13 @@ def headline(tuning: dict[str, Any]) -> str:
     best = next((t for t in trials if t["rank"] == 1), None)
     words = f"{tuning['status']}: {ended} of {tuning['max_total_runs']} children ended, {len(trials) - ended} under way"
     words += f", {stopped} stopped early" if stopped else ""
-    return words + (f"; best {clean(tuning['metric'])} {number(best['best'])}" if best else "")
+    if best is None:  # the commonest mistake is a metric that the script does not log
+        return words + (f"; none has logged {clean(tuning['metric'])}" if ended else "")
+    return f"{words}; best {clean(tuning['metric'])} {number(best['best'])}"
 
 
-def leader_board(tuning: dict[str, Any], most: int) -> tuple[list[Column], list[list[str]]]:
-    """Columns and rows: a column for every parameter."""
+def leader_board(tuning: dict[str, Any], most: int, is_short: bool = False) -> tuple[list[Column], list[list[str]]]:
+    """Columns and rows: a column for every parameter. Short: of a child's id only what comes after the tuning's."""
     names = list(tuning["space"])
     columns = [
         Column("#", right=True),
@@ -57,23 +59,19 @@ def leader_board(tuning: dict[str, Any], most: int) -> tuple[list[Column], list[
     ]
     far = len(tuning["trials"]) + 1
     ordered = sorted(tuning["trials"], key=lambda t: (t["rank"] or far, t["number"]))
-    return columns, [_row(t, names) for t in ordered[:most]]
+    rows = [_row(t, names) for t in ordered[:most]]
+    if is_short:
+        columns[1], rows = Column("CHILD"), [[row[0], f"_{t['number']}", *row[2:]] for row, t in zip(rows, ordered)]
+    return columns, rows
 
 
 def watch_table(tuning: dict[str, Any], most: int) -> Any:
-    """The same for a screen that is drawn again and again."""
-    from rich import box
+    """The same for a screen that is drawn again and again, and may be narrow."""
     from rich.console import Group
-    from rich.table import Table
     from rich.text import Text
 
-    columns, rows = leader_board(tuning, most)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in columns:
-        table.add_column(column.title, justify="right" if column.right else "left", no_wrap=True, overflow="ellipsis")
-    for row in rows:
-        styles = [status_style(cell) if column.is_status and has_color() else "" for column, cell in zip(columns, row)]
-        table.add_row(*(Text(cell, style=style) for cell, style in zip(row, styles)))
+    columns, rows = leader_board(tuning, most, is_short=True)
+    table, _ = make_table(columns, rows, width())
     return Group(Text(headline(tuning)), table)
 
 

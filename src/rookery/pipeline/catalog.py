@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import functools
 import hashlib
 import importlib
 import os
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Optional
 
 from rookery.errors import UserError
+from rookery.pipeline.arguments import check_arguments, written_arguments
 from rookery.record import Record
 
-__all__ = ["Card", "Catalog", "card_from_plain"]
+__all__ = ["Card", "Catalog", "card_from_plain", "card_of", "named", "unknown_module"]
 
 BUILT_IN, CUSTOM = "built-in", "custom"
 KINDS = ("Integer", "Float", "Boolean", "Mode", "String")
@@ -37,9 +39,13 @@ class Card:
     script: str = ""
     environment: Any = None
     ports: dict[str, dict[str, Any]] = field(default_factory=dict)
+    arguments: tuple[Any, ...] = ()  # of its script, in v1's way; none: every port and parameter as --name=value
+    status: str = "Active"
 
     def words(self, inputs: dict[str, str], outputs: dict[str, str], parameters: dict[str, Any]) -> list[str]:
         """The arguments of its script."""
+        if self.arguments:
+            return written_arguments(self.arguments, inputs, outputs, parameters)
         words = [self.name] if self.source == BUILT_IN else []
         for port in (*self.inputs, *self.outputs):
             path = inputs.get(port["name"]) or outputs.get(port["name"])
@@ -58,10 +64,18 @@ class Catalog:
         self._record = record
 
     def cards(self) -> dict[str, Card]:
-        """All of them by name; one of a person's own counts more than one of the room's."""
+        """All of them by name; one of a person's own counts more than one of the room's. Versions of those, the one that is named
+        by default among them, are there as `name@version`: `card_of` finds what a node means, `named` leaves them out."""
         found = dict(built_in_cards())
-        for row in self._record.custom_modules.list():
-            found[row["name"]] = card_from_plain(row["card"], row["version"], row["snapshot_id"])
+        own = self._record.custom_modules
+        for name, versions in own.all_versions().items():
+            for each in versions:
+                card = card_from_plain(each["card"], each["version"], each["snapshot_id"])
+                found[f"{name}@{each['version']}"] = dataclasses.replace(card, status=each["status"])
+        for row in own.list():
+            current = found.get(f"{row['name']}@{row['version']}")
+            card = current or card_from_plain(row["card"], row["version"], row["snapshot_id"])
+            found[row["name"]] = dataclasses.replace(card, status=row["status"]) if row["status"] != "Active" else card
         return found
 
     def find(self, name: str) -> Card:
@@ -76,9 +90,32 @@ class Catalog:
         return cards[name]
 
 
-def unknown_module(name: Any, cards: dict[str, Card]) -> str:
-    """The sentence for a module that is not there."""
-    near = difflib.get_close_matches(str(name), list(cards), 1, 0.5)
+def named(cards: dict[str, Card]) -> dict[str, Card]:
+    """One card for each module, without the versions beside."""
+    return {name: card for name, card in cards.items() if "@" not in name}
+
+
+def card_of(node: dict[str, Any], cards: dict[str, Card]) -> Optional[Card]:
+    """The card that a node means: of the version that it names, else the one that counts now; None: there is none."""
+    name, version = str(node.get("module")), node.get("version")
+    found = named_card(name, cards)
+    if version in (None, "") or (found is not None and found.version == str(version)):
+        return found
+    return None if found is None else cards.get(f"{name}@{version}")
+
+
+def named_card(name: str, cards: dict[str, Card]) -> Optional[Card]:
+    return None if "@" in name else cards.get(name)
+
+
+def unknown_module(name: Any, cards: dict[str, Card], version: Any = None) -> str:
+    """The sentence for a module, or a version of one, that is not there."""
+    there = named_card(str(name), cards)
+    if there is not None and version is not None:
+        others = [key.partition("@")[2] for key in cards if key.startswith(f"{name}@")]
+        known = ", ".join(others or [there.version])
+        return f"Module '{name!s:.80}' has no version '{version!s:.80}'. It has: {known}. Leave it out for the default."
+    near = difflib.get_close_matches(str(name), list(named(cards)), 1, 0.5)
     hint = f"Did you mean '{near[0]}'? " if near else ""
     return f"There is no module '{name!s:.80}' here. {hint}`rookery module list` names those that are; add one's own with `rookery module add`."
 
@@ -134,7 +171,7 @@ def _source_of(package: str) -> bytes:
     return digest.digest()
 
 
-def card_from_plain(given: Any, version: int = 1, snapshot_id: str = "") -> Card:
+def card_from_plain(given: Any, version: Any = 1, snapshot_id: str = "") -> Card:
     """A card of one's own, as its YAML file or POST /modules says it, checked.
 
     Raises:
@@ -187,7 +224,13 @@ def card_from_plain(given: Any, version: int = 1, snapshot_id: str = "") -> Card
         script=script,
         environment=given.get("environment"),
         ports={port["name"]: port for port in (*inputs, *outputs)},
+        arguments=_arguments(name, given.get("arguments"), inputs, outputs, parameters),
     )
+
+
+def _arguments(name: str, given: Any, inputs: Any, outputs: Any, parameters: Any) -> tuple[Any, ...]:
+    ports = [[port["name"] for port in each] for each in (inputs, outputs)]
+    return check_arguments(f"the card of '{name}'", given, ports[0], ports[1], parameters)
 
 
 def _list(name: str, given: dict[str, Any], what: str) -> list[Any]:

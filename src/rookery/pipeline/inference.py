@@ -4,10 +4,12 @@ trains, splits and evaluates goes. By rules, best effort, as the original did it
 from __future__ import annotations
 
 import copy
+import hashlib
+import json
 from typing import Any
 
 from rookery.errors import ConflictError, UserError
-from rookery.pipeline.catalog import BUILT_IN, Catalog
+from rookery.pipeline.catalog import BUILT_IN, Catalog, card_of
 from rookery.pipeline.validate import output_types
 from rookery.pipeline.view import show_run
 from rookery.record import Record
@@ -38,13 +40,16 @@ def inference_graph(record: Record, run_id: str, kind: str) -> dict[str, Any]:
         node = nodes[key]
         if node.get("kind") != NodeKind.MODULE:
             continue
+        card = card_of(node, cards)
+        if card is None:
+            continue  # a module that is gone: nothing is known of it
         given = output_types(node, cards) or {}
         types = {each for port in given.values() for each in port}
-        if "ModelDirectory" in types and "Training" in str(cards[node["module"]].plain["category"]):
+        if "ModelDirectory" in types and "Training" in str(card.plain["category"]):
             nodes[key] = _kept(shown, key, "MD", "ModelDirectory")
         elif types == {"TransformationDirectory"}:
             nodes[key] = _kept(shown, key, "TD", "TransformationDirectory")
-        elif "TransformationDirectory" in types and cards[node["module"]].source == BUILT_IN:
+        elif "TransformationDirectory" in types and card.source == BUILT_IN:
             _apply_what_was_learned(graph, nodes, shown, key, given)
         elif str(node["module"]).startswith("split"):
             _bypass(nodes, key)
@@ -58,13 +63,14 @@ def inference_graph(record: Record, run_id: str, kind: str) -> dict[str, Any]:
     if not scores:
         raise UserError(f"The pipeline of run '{run_id}' has no module that scores, so nothing can be asked of it.")
     graph["nodes"] = nodes
-    wanted = _ancestors(graph, scores[:1])
+    scores = _without_twins(nodes, scores)
+    wanted = _ancestors(graph, scores)
     graph["nodes"] = {key: node for key, node in nodes.items() if key in wanted}
     graph["after"] = [pair for pair in graph.get("after") or () if all(each in wanted for each in pair)]
     for part in ("layout",):
         graph[part] = {key: place for key, place in (graph.get(part) or {}).items() if key in wanted}
     graph["name"] = f"{graph.get('name') or 'pipeline'} ({kind} inference)"
-    _open_ends(graph, scores[0], kind)
+    _open_ends(graph, scores, kind)
     graph["inference"] = {**graph.get("inference", {}), "kind": kind, "training_run": run_id}
     return graph
 
@@ -145,7 +151,31 @@ def _makes_data(node: dict[str, Any]) -> bool:
     return node.get("module") == "import_data" or not sources_of(node)
 
 
-def _open_ends(graph: dict[str, Any], score: str, kind: str) -> None:
+def _without_twins(nodes: dict[str, dict[str, Any]], scores: list[str]) -> list[str]:
+    """Those that say something of their own: without the split, what scored one part does the same as what scored the other."""
+
+    seen: dict[str, str] = {}
+
+    def look(key: str) -> str:
+        if key not in seen:
+            node = nodes[key]
+            inputs = {
+                port: (look(source.node), source.port)
+                for port, source in sources_of(node).items()
+                if source.node in nodes
+            }
+            does = [node.get("module"), node.get("version"), node.get("parameters") or {}, inputs]
+            text = json.dumps(does, sort_keys=True, default=str) if node.get("kind") == NodeKind.MODULE else key
+            seen[key] = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        return seen[key]
+
+    found: dict[str, str] = {}
+    for key in scores:
+        found.setdefault(look(key), key)
+    return list(found.values())
+
+
+def _open_ends(graph: dict[str, Any], scores: list[str], kind: str) -> None:
     """Where data comes in and goes out: of a batch a parameter, of a service its input and output."""
     raw = [key for key, node in graph["nodes"].items() if node.get("kind") == NodeKind.DATA and not node.get("kept")]
     if kind == "batch":
@@ -159,7 +189,7 @@ def _open_ends(graph: dict[str, Any], score: str, kind: str) -> None:
                 graph["nodes"][key] = {**node, "dataset": {"pipeline_parameter": name}, "version": None}
         return
     model = next(
-        (s.node for s in sources_of(graph["nodes"][score]).values() if graph["nodes"][s.node].get("kept")), None
+        (s.node for s in sources_of(graph["nodes"][scores[0]]).values() if graph["nodes"][s.node].get("kept")), None
     )
     raw += [key for key, node in graph["nodes"].items() if _makes_data(node)]
     taken = [
@@ -176,5 +206,8 @@ def _open_ends(graph: dict[str, Any], score: str, kind: str) -> None:
     graph["inference"] = {
         "model": None if model is None else graph["nodes"][model]["kept"],
         "web_service_inputs": inputs,
-        "web_service_outputs": [{"node": score, "port": "scored_dataset", "name": "WebServiceOutput1"}],
+        "web_service_outputs": [
+            {"node": score, "port": "scored_dataset", "name": f"WebServiceOutput{place}"}
+            for place, score in enumerate(scores, 1)
+        ],
     }

@@ -8,27 +8,12 @@ from typing import Any, Optional
 from zoneinfo import ZoneInfo
 
 from rookery.errors import UserError
+from rookery.spec.time_zones import WINDOWS_ZONES
 
 __all__ = ["FREQUENCIES", "check_recurrence", "next_time"]
 
 FREQUENCIES = ("Minute", "Hour", "Day", "Week", "Month")
 WEEK_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-# Windows' names, as v1 has them, of zones that people use; others are given by their IANA name.
-ZONES = {
-    "UTC": "UTC",
-    "GMT Standard Time": "Europe/London",
-    "W. Europe Standard Time": "Europe/Berlin",
-    "Romance Standard Time": "Europe/Paris",
-    "Central European Standard Time": "Europe/Warsaw",
-    "Eastern Standard Time": "America/New_York",
-    "Central Standard Time": "America/Chicago",
-    "Mountain Standard Time": "America/Denver",
-    "Pacific Standard Time": "America/Los_Angeles",
-    "India Standard Time": "Asia/Kolkata",
-    "China Standard Time": "Asia/Shanghai",
-    "Tokyo Standard Time": "Asia/Tokyo",
-    "AUS Eastern Standard Time": "Australia/Sydney",
-}
 
 
 def check_recurrence(given: Any) -> dict[str, Any]:
@@ -78,7 +63,7 @@ def zone_of(name: Any) -> Any:
     if not name:
         return timezone.utc
     try:
-        return ZoneInfo(ZONES.get(str(name), str(name)))
+        return ZoneInfo(WINDOWS_ZONES.get(str(name), str(name)))
     except Exception:
         raise UserError(f"time_zone={name!r:.60} is not known here. Give an IANA name such as Europe/Berlin.") from None
 

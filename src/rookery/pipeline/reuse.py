@@ -39,8 +39,8 @@ def key_parts(
         "source": _source(spec.snapshot_id, files, entries),
         "script": spec.script or "",
         "command": spec.command or "",
-        # Of a module they follow from its parameters, inputs and outputs, which are named below.
-        "arguments": [] if "module" in code else list(spec.arguments),
+        # Of a module they follow from its parameters, inputs and outputs, which are named below, unless it says them itself.
+        "arguments": [] if "module" in code and "arguments" not in code else list(spec.arguments),
         "parameters": parameters,
         "inputs": dict(sorted(fingerprints.items())),
         "modes": {each.name: [each.mode, each.path_on_compute] for each in spec.inputs},
@@ -66,8 +66,9 @@ def reuse_key(parts: dict[str, Any]) -> str:
 def explain(old: dict[str, Any], new: dict[str, Any], entries: Optional[Entries] = None) -> list[str]:
     """What differs between the parts of two steps, a phrase for each; empty: nothing does."""
     found: list[str] = []
-    if old.get("code") != new.get("code"):
-        found.append(_code(old.get("code") or {}, new.get("code") or {}))
+    was, now = ({k: v for k, v in (each.get("code") or {}).items() if k != "arguments"} for each in (old, new))
+    if was != now:
+        found.append(_code(was, now))
     if old.get("source") != new.get("source"):
         found += _sources(old.get("source"), new.get("source"), entries)
     for what, noun in (("script", "the script"), ("command", "the command")):

@@ -162,10 +162,18 @@ def first_due(facts: dict[str, Any]) -> str:
 
 
 def listing(record: Record, datastore: str, path: str) -> str:
-    """What lies there, in 64 hex digits: another one when something was added or changed."""
+    """What lies there, in 64 hex digits: another one when something was added or changed.
+
+    Raises:
+        DataError: nobody can say, because the datastore cannot be reached. That is no change.
+    """
+    store = resolver_of(record).store(datastore)
     try:
-        files = [[f.path, f.size, f.etag] for f in resolver_of(record).store(datastore).files(path) if not f.is_folder]
-    except DataError:
+        files = [[f.path, f.size, f.etag] for f in store.files(path) if not f.is_folder]
+    except DataError as error:
+        store.check()
+        if error.message != store.not_there(path).message:
+            raise
         files = []  # nothing there yet
     return hashlib.sha256(json.dumps(sorted(files)).encode()).hexdigest()
 

@@ -11,7 +11,7 @@ from typing import Any, Optional
 
 from rookery.data import read_entry, resolver_of
 from rookery.errors import ConflictError, DataError, UserError
-from rookery.pipeline.catalog import BUILT_IN, Card, Catalog, unknown_module
+from rookery.pipeline.catalog import BUILT_IN, Card, Catalog, card_of, unknown_module
 from rookery.pipeline.inference import inference_graph
 from rookery.pipeline.sources import content_of
 from rookery.pipeline.steps import environment_of
@@ -59,17 +59,24 @@ def graph_to_serve(record: Record, graph: Optional[dict[str, Any]], run_id: Opti
 
 
 def about_served(record: Record, graph: dict[str, Any]) -> dict[str, str]:
-    """Properties of the endpoint: of which pipeline and training it is, and whether it takes pictures or rows.
+    """Properties of the endpoint: of which pipeline and training it is, whether it takes pictures or rows; of several inputs or
+    outputs their names.
 
     Raises:
         UserError: the graph cannot be served.
     """
-    feeds = serving_plan(graph, Catalog(record).cards())["feeds"]
-    return {
+    plan = serving_plan(graph, Catalog(record).cards())
+    feeds = plan["feeds"]
+    about = {
         "pipeline": str(graph.get("name") or ""),
         "training_run": str(graph["inference"].get("training_run") or ""),
         "takes": "rows" if any("DataFrameDirectory" in feed["types"] for feed in feeds) else "pictures",
     }
+    for what, ends in (("inputs", feeds), ("outputs", plan["outputs"])):
+        names = list(dict.fromkeys(end["name"] for end in ends))
+        if len(names) > 1:
+            about[what] = ", ".join(names)
+    return about
 
 
 def make_inference(record: Record, graph: dict[str, Any]) -> dict[str, Any]:
@@ -125,7 +132,10 @@ def serving_plan(graph: dict[str, Any], cards: dict[str, Card]) -> dict[str, Any
     outputs = _named(graph, "web_service_outputs", nodes)
     if not outputs:
         raise UserError(f"The module whose result is answered is not in the pipeline any more. {_AGAIN}")
-    output = outputs[0]
+    names = [output["name"] for output in outputs]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UserError(f"Two outputs of the service are called '{twice}'. Give each a name of its own.")
     fed = {(feed["node"], feed["port"]) for feed in feeds}
     ordered: dict[str, dict[str, Any]] = {}
     kept: dict[str, str] = {}
@@ -153,7 +163,8 @@ def serving_plan(graph: dict[str, Any], cards: dict[str, Card]) -> dict[str, Any
         values = _values(key, substitute(node, parameters), card)
         ordered[key] = {"id": key, "module": card.name, "parameters": values, "inputs": inputs}
 
-    visit(output["node"])
+    for output in outputs:
+        visit(output["node"])
     used = [
         {**feed, "types": cards[str(nodes[feed["node"]]["module"])].ports[feed["port"]]["types"]}
         for feed in feeds
@@ -163,22 +174,23 @@ def serving_plan(graph: dict[str, Any], cards: dict[str, Card]) -> dict[str, Any
         raise UserError(
             f"Nothing of the pipeline takes what a request brings: it would always answer the same. {_AGAIN}"
         )
-    answered = ordered.get(output["node"])
-    card = cards[answered["module"]] if answered else None
-    if card is None or "DataFrameDirectory" not in (card.ports.get(output["port"]) or {}).get("types", ()):
-        raise UserError(
-            f"'{output['node']}' gives no table as '{output['port']}'; a table is what is answered. {_AGAIN}"
-        )
-    return {"version": 1, "nodes": list(ordered.values()), "kept": kept, "feeds": used, "output": output}
+    for output in outputs:
+        answered = ordered.get(output["node"])
+        card = cards[answered["module"]] if answered else None
+        if card is None or "DataFrameDirectory" not in (card.ports.get(output["port"]) or {}).get("types", ()):
+            raise UserError(
+                f"'{output['node']}' gives no table as '{output['port']}'; a table is what is answered. {_AGAIN}"
+            )
+    return {"version": 1, "nodes": list(ordered.values()), "kept": kept, "feeds": used, "outputs": outputs}
 
 
 def _card(key: str, node: dict[str, Any], cards: dict[str, Card]) -> Card:
     name = step_name(key, node)
     if node.get("kind") != NodeKind.MODULE:
         raise UserError(f"'{name}' is a {node.get('kind')!s:.40}: an endpoint is made of built-in modules only.")
-    card = cards.get(str(node.get("module")))
+    card = card_of(node, cards)
     if card is None:
-        raise UserError(unknown_module(node.get("module"), cards))
+        raise UserError(unknown_module(node.get("module"), cards, node.get("version")))
     if card.source != BUILT_IN:
         raise UserError(
             f"'{name}' is a module of your own ('{card.name}'): an endpoint is made of built-in modules only. Take it out, or serve "

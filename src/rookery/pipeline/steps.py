@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import hashlib
 import io
 import sys
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from rookery.errors import RunConfigError, UserError
-from rookery.pipeline.catalog import BUILT_IN, Card, built_in_code
+from rookery.errors import RookeryError, RunConfigError, UserError
+from rookery.pipeline.arguments import check_arguments, written_arguments
+from rookery.pipeline.catalog import BUILT_IN, Card, built_in_code, card_of, unknown_module
 from rookery.pipeline.reuse import key_parts, reuse_key
 from rookery.pipeline.sources import Content
 from rookery.record import Record
@@ -29,6 +31,16 @@ STEP_TYPE, REUSED_TYPE = "azureml.StepRun", "azureml.ReusedStepRun"
 MODULE_SCRIPT = "run_module.py"
 _MODULE_CODE = b"import sys\n\nfrom rookery_vision.__main__ import main\n\nsys.exit(main())\n"
 _FOREIGN = ("types", "label", "pipeline_output")  # what ports of a script node say to people
+_FIELDS = {field.name for field in dataclasses.fields(RunSpec)}
+_NOT_SAID = (
+    "run_id",
+    "experiment",
+    "parent_id",
+    "kind",
+    "target",
+    "watched",
+    "secrets",
+)  # nobody writes these into a file
 _OURS = ("run_id", "experiment", "parent_id", "display_name", "kind", "inputs", "outputs", "tags", "properties")
 
 
@@ -94,17 +106,34 @@ def make_step(
     return Step(spec, key_parts(spec, code, values, fingerprints, files, record.snapshots.entries))
 
 
-def check_body(node: dict[str, Any]) -> None:
-    """Whether what a script node says could be a run: fields, script or command, data. Raises what a submit would."""
-    inputs = tuple(DataInput(port, "x") for port in node.get("inputs") or {})
-    check_run_spec(
-        dataclasses.replace(
-            _body(node, inputs),
-            run_id="step",
-            experiment="pipeline",
-            parent_id="pipeline",
+def check_body(node: dict[str, Any]) -> list[tuple[str, str]]:
+    """(field, what is wrong) of what a script node says of its run: keys and the kind of each value, all of them; where these are
+    right, what a submit would say."""
+    try:
+        inputs = tuple(DataInput(port, "x") for port in node.get("inputs") or {})
+        check_run_spec(
+            dataclasses.replace(_body(node, inputs), run_id="step", experiment="pipeline", parent_id="pipeline")
         )
-    )
+        return []
+    except RookeryError as error:
+        whole = error.message
+    found = []
+    for key, value in node["run"].items():
+        if key not in _FIELDS:
+            found.append((key, _unknown_field(key)))
+        elif key not in _OURS:
+            try:
+                _body({"kind": node.get("kind"), "run": {key: value}}, ())
+            except RookeryError as error:
+                found.append((key, error.message))
+    return found or [("run", whole)]
+
+
+def _unknown_field(key: Any) -> str:
+    known = sorted(_FIELDS - set(_NOT_SAID))
+    near = difflib.get_close_matches(str(key), known, 1, 0.6)
+    hint = f"Did you mean '{near[0]}'?" if near else f"Known: {', '.join(known)}."
+    return f"`run` has '{key!s:.80}', which no run has. {hint}"
 
 
 def _module(
@@ -115,9 +144,9 @@ def _module(
     contents: dict[str, Content],
     parameters: dict[str, Any],
 ) -> tuple[RunSpec, dict[str, str], dict[str, Any]]:
-    card = cards.get(str(node.get("module")))
+    card = card_of(node, cards)
     if card is None:
-        raise UserError(f"There is no module '{node.get('module')}' any more.")
+        raise UserError(unknown_module(node.get("module"), cards, node.get("version")))
     given = {name: value for name, value in (node.get("parameters") or {}).items() if value is not None}
     values = {name: card.parameters[name].check(value) for name, value in given.items()}
     for name, parameter in card.parameters.items():
@@ -126,18 +155,13 @@ def _module(
     settings = node.get("run_settings") or {}
     nodes, processes = int(settings.get("node_count") or 1), int(settings.get("process_count_per_node") or 1)
     environment = settings.get("environment") or card.environment or substitute(graph.get("environment"), parameters)
+    in_words = bool(node.get("arguments") or card.arguments)
     spec = RunSpec(
         run_id="step",
         experiment="",
         snapshot_id=card.snapshot_id or module_snapshot(record),
         script=card.script or MODULE_SCRIPT,
-        arguments=tuple(
-            card.words(
-                {port: f"${INPUT_VARIABLE}{port}" for port in contents},
-                {port["name"]: f"${OUTPUT_VARIABLE}{port['name']}" for port in card.outputs},
-                {name: values[name] for name in given},
-            )
-        ),
+        arguments=_module_arguments(card, node, contents, values, list(given)),
         compute=str(settings.get("compute") or substitute(graph.get("default_compute"), parameters) or "local"),
         node_count=nodes,
         processes_per_node=processes,
@@ -149,10 +173,24 @@ def _module(
             DataOutput(port["name"], datastore=str(graph.get("default_datastore") or ""), path=OUTPUT_PATH)
             for port in card.outputs
         ),
+        variables={f"AML_PARAMETER_{name}": _text(value) for name, value in values.items()} if in_words else {},
         properties={"azureml.moduleid": card.name, "azureml.moduleversion": card.version},
     )
-    code = built_in_code(card.code) if card.source == BUILT_IN else card.code
-    return spec, {"module": card.name, "code": code}, values
+    code = {"module": card.name, "code": built_in_code(card.code) if card.source == BUILT_IN else card.code}
+    return spec, {**code, "arguments": "given"} if in_words else code, values
+
+
+def _module_arguments(
+    card: Card, node: dict[str, Any], contents: dict[str, Content], values: dict[str, Any], given: list[str]
+) -> tuple[str, ...]:
+    """Every port and parameter by its name; in v1's way where the node, or else the card, says what is given."""
+    inputs = {port: f"${INPUT_VARIABLE}{port}" for port in contents}
+    outputs = {port["name"]: f"${OUTPUT_VARIABLE}{port['name']}" for port in card.outputs}
+    if node.get("arguments"):
+        names = [port["name"] for port in card.inputs]
+        words = check_arguments(f"module '{card.name}'", node["arguments"], names, outputs, card.parameters)
+        return tuple(written_arguments(words, inputs, outputs, values))
+    return tuple(card.words(inputs, outputs, values if card.arguments else {name: values[name] for name in given}))
 
 
 def _script(record: Record, graph: dict[str, Any], node: dict[str, Any], contents: dict[str, Content]) -> RunSpec:

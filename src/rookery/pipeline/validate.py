@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
 from rookery.errors import RookeryError
-from rookery.pipeline.catalog import Card, unknown_module
+from rookery.pipeline.catalog import Card, card_of
+from rookery.pipeline.validate_modules import card_arguments, card_parameters, no_card, run_settings
 from rookery.spec.pipeline import (
     DATA_PORT,
     GRAPH_VERSION,
@@ -24,10 +25,12 @@ from rookery.spec.pipeline import (
     step_name,
     substitute,
 )
+from rookery.spec.pipeline_keys import odd_keys
 
 __all__ = ["Known", "output_types", "validate"]
 
 MAX_NODES = 2000
+_VARIABLE = re.compile(r"\$\{?ROOKERY_(INPUT|OUTPUT)_([A-Za-z_][A-Za-z0-9_]*)")
 _ANY = ["AnyDirectory", "AnyFile"]
 
 
@@ -39,7 +42,9 @@ class Known:
     computes: dict[str, int] = field(default_factory=dict)  # name → most nodes; 0: not known
     has_dataset: Callable[[str, Any], str] = lambda name, version: ""
     has_model: Callable[[str, Any], str] = lambda name, version: ""
-    check_run: Callable[[dict[str, Any]], None] = lambda run: None  # raises for what no run's body may say
+    check_run: Callable[[dict[str, Any]], list[tuple[str, str]]] = (
+        lambda node: []
+    )  # (field, what is wrong) of a run's body
 
 
 def validate(graph: Any, known: Known, parameters: Optional[dict[str, Any]] = None) -> list[Problem]:
@@ -48,8 +53,10 @@ def validate(graph: Any, known: Known, parameters: Optional[dict[str, Any]] = No
         return [Problem("shape", f"A graph is a JSON object, not {type(graph).__name__}.")]
     found = list(_shape(graph))
     nodes = node_map(graph)
+    found += _odd_keys(graph, nodes)
     found += _parameters(graph, parameters or {})
     values = _values(graph, parameters or {})
+    found += _default_compute(graph, known, values)
     for key, node in nodes.items():
         found += _node(key, node, nodes, graph, known, values)
     found += _order(graph, nodes)
@@ -68,7 +75,7 @@ def output_types(node: dict[str, Any], cards: dict[str, Card]) -> Optional[dict[
     if kind == NodeKind.MODEL:
         return {MODEL_PORT: ["ModelDirectory"]}
     if kind == NodeKind.MODULE:
-        card = cards.get(str(node.get("module")))
+        card = card_of(node, cards)
         return None if card is None else {port["name"]: port["types"] for port in card.outputs}
     if kind in (NodeKind.SCRIPT, NodeKind.TUNE):
         outputs = node.get("outputs")
@@ -97,6 +104,22 @@ def _shape(graph: dict[str, Any]) -> Iterable[Problem]:
             yield Problem("shape", f"The id '{key:.40}…' of a node has {len(key)} characters; 255 are allowed.", key)
 
 
+def _odd_keys(graph: dict[str, Any], nodes: dict[str, dict[str, Any]]) -> Iterable[Problem]:
+    """Keys that look like a slip of the pen. Other unknown ones are kept, and harm nothing."""
+    for odd in odd_keys(graph):
+        if odd.near:
+            what = "The pipeline" if odd.node is None else f"'{step_name(odd.node, nodes[odd.node])}'"
+            message = f"{what} has a key '{odd.key:.80}', which nothing reads. Did you mean '{odd.near}'?"
+            yield Problem("unknown_key", message, odd.node, odd.key)
+
+
+def _default_compute(graph: dict[str, Any], known: Known, values: dict[str, Any]) -> Iterable[Problem]:
+    name = substitute(graph.get("default_compute"), values)
+    if name and known.computes and name not in known.computes:
+        message = f"default_compute: there is no compute target '{name!s:.80}'. Known: {', '.join(known.computes)}."
+        yield Problem("unknown_compute", message, None, "default_compute")
+
+
 def _parameters(graph: dict[str, Any], given: dict[str, Any]) -> Iterable[Problem]:
     declared = graph.get("parameters") or {}
     if not isinstance(declared, dict):
@@ -107,7 +130,11 @@ def _parameters(graph: dict[str, Any], given: dict[str, Any]) -> Iterable[Proble
             known = ", ".join(declared) or "none"
             yield Problem("unknown_pipeline_parameter", f"The pipeline has no parameter '{name:.80}'. It has: {known}.")
     for name, about in declared.items():
-        kind = about.get("type", "string") if isinstance(about, dict) else None
+        if not isinstance(about, dict):
+            message = f"Parameter '{name}' of the pipeline is {about!r:.40}. Give {{type, default}}, such as {{type: integer, default: 5}}."
+            yield Problem("bad_pipeline_parameter", message)
+            continue
+        kind = about.get("type", "string")
         if kind not in PARAMETER_TYPES:
             known = ", ".join(PARAMETER_TYPES)
             yield Problem("bad_pipeline_parameter", f"Parameter '{name}' is of type {kind!r:.40}. Known: {known}.")
@@ -159,13 +186,19 @@ def _node(
         return
     yield from _unknown_parameters(key, name, node, graph)
     if kind == NodeKind.MODULE:
-        card = known.cards.get(str(node.get("module")))
+        card = card_of(node, known.cards)
         if card is None:
-            yield Problem("unknown_module", unknown_module(node.get("module"), known.cards), key, "module")
+            yield no_card(key, name, node, known.cards)
         else:
-            yield from _card_parameters(key, node, card, values)
+            if card.status == "Disabled":
+                message = (
+                    f"'{name}': module '{card.name}' (version {card.version}) is disabled. Enable it, or name another."
+                )
+                yield Problem("disabled_module", message, key, "module")
+            yield from card_parameters(key, node, card, values)
+            yield from card_arguments(key, name, node, card, values)
         yield from _inputs(key, name, node, nodes, known, card)
-        yield from _run_settings(key, name, node, graph, known, values, card)
+        yield from run_settings(key, name, node, graph, known.computes, values, card)
     else:
         yield from _body(key, name, node, known, values)
         yield from _inputs(key, name, node, nodes, known, None)
@@ -208,40 +241,6 @@ def _places(value: Any, name: Optional[str] = None) -> Iterable[tuple[Optional[s
     elif isinstance(value, list):
         for each in value:
             yield from _places(each, name)
-
-
-def _card_parameters(key: str, node: dict[str, Any], card: Card, values: dict[str, Any]) -> Iterable[Problem]:
-    given = node.get("parameters") or {}
-    if not isinstance(given, dict):
-        yield Problem("shape", "`parameters` of a node is an object: {name: value}.", key, "parameters")
-        return
-    for name in given:
-        if name not in card.parameters:
-            near = difflib.get_close_matches(str(name), list(card.parameters), 1)
-            hint = f"Did you mean '{near[0]}'?" if near else f"It has: {', '.join(card.parameters) or 'none'}."
-            yield Problem("unknown_parameter", f"{card.title} has no parameter '{name!s:.80}'. {hint}", key, str(name))
-    resolved = {name: substitute(value, values) for name, value in given.items()}
-    for name, parameter in card.parameters.items():
-        if name not in resolved:
-            if parameter.is_required and _counts(parameter, card, resolved):
-                allowed = f" Allowed: {', '.join(parameter.choices)}." if parameter.choices else ""
-                message = f"Parameter '{parameter.label}' of {card.title} is missing.{allowed}"
-                yield Problem("missing_parameter", message, key, name)
-            continue
-        try:
-            parameter.check(resolved[name])
-        except Exception as error:  # the documented errors of modules, whose base is no RookeryError
-            code = "missing_parameter" if type(error).__name__ == "NullOrEmptyError" else "bad_parameter"
-            yield Problem(code, str(error), key, name)
-
-
-def _counts(parameter: Any, card: Card, given: dict[str, Any]) -> bool:
-    """Whether a parameter that depends on another one counts with what is given."""
-    if parameter.when is None:
-        return True
-    other, wanted = parameter.when
-    default = card.parameters[other].default if other in card.parameters else None
-    return bool(given.get(other, default) == wanted)
 
 
 def _inputs(
@@ -308,42 +307,6 @@ def _connection(
         yield Problem("wrong_type", message, key, port)
 
 
-def _run_settings(
-    key: str,
-    name: str,
-    node: dict[str, Any],
-    graph: dict[str, Any],
-    known: Known,
-    values: dict[str, Any],
-    card: Optional[Card],
-) -> Iterable[Problem]:
-    settings = substitute(node.get("run_settings") or {}, values)
-    if not isinstance(settings, dict):
-        yield Problem("shape", "`run_settings` of a node is an object.", key, "run_settings")
-        return
-    compute = settings.get("compute") or substitute(graph.get("default_compute"), values) or "local"
-    field_name = "compute" if settings.get("compute") else "default_compute"
-    if known.computes and compute not in known.computes:
-        message = f"'{name}': there is no compute target '{compute!s:.80}'. Known: {', '.join(known.computes)}."
-        yield Problem("unknown_compute", message, key, field_name)
-    counts = {}
-    for what in ("node_count", "process_count_per_node"):
-        value = settings.get(what)
-        counts[what] = 1 if value is None else value
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-            yield Problem(
-                "bad_run_settings", f"'{name}': {what} is {value!r:.40}. Give a whole number from 1.", key, what
-            )
-            return
-    most = known.computes.get(compute, 0) if isinstance(compute, str) else 0
-    if most and counts["node_count"] > most:
-        message = f"'{name}' asks for {counts['node_count']} nodes; compute target '{compute}' has {most} at most."
-        yield Problem("bad_run_settings", message, key, "node_count")
-    if card and not card.distributed and counts["node_count"] * counts["process_count_per_node"] > 1:
-        message = f"{card.title} runs as one process; node_count and process_count_per_node must be 1."
-        yield Problem("bad_run_settings", message, key, "process_count_per_node")
-
-
 def _body(key: str, name: str, node: dict[str, Any], known: Known, values: dict[str, Any]) -> Iterable[Problem]:
     run = node.get("run")
     if not isinstance(run, dict):
@@ -355,10 +318,24 @@ def _body(key: str, name: str, node: dict[str, Any], known: Known, values: dict[
     if run.get("compute") and known.computes and run["compute"] not in known.computes:
         message = f"'{name}': there is no compute target '{run['compute']!s:.80}'. Known: {', '.join(known.computes)}."
         yield Problem("unknown_compute", message, key, "compute")
-    try:
-        known.check_run({**node, "run": run})
-    except RookeryError as error:
-        yield Problem("bad_run", f"'{name}': {error.message}", key, "run")
+    yield from _ports_used(key, name, node, run)
+    for field_name, message in known.check_run({**node, "run": run}):
+        if field_name != "compute" or isinstance(run.get("compute"), str):  # else it was told above
+            yield Problem("bad_run", f"'{name}': {message}", key, field_name)
+
+
+def _ports_used(key: str, name: str, node: dict[str, Any], run: dict[str, Any]) -> Iterable[Problem]:
+    """Variables of inputs and outputs in arguments or the command: each is one that the node has."""
+    words = [run.get("command"), *(run["arguments"] if isinstance(run.get("arguments"), list) else ())]
+    used = {found for word in words if isinstance(word, str) for found in _VARIABLE.findall(word)}
+    for what, port in sorted(used):
+        plural = f"{what.lower()}s"
+        given, own = node.get(plural), run.get(plural)
+        has = [str(each) for each in given] if isinstance(given, dict) else []
+        has += [str(each.get("name")) for each in own if isinstance(each, dict)] if isinstance(own, list) else []
+        if port not in has:
+            message = f"'{name}' uses $ROOKERY_{what}_{port}, but has no {what.lower()} '{port}'. It has: {', '.join(has) or 'none'}."
+            yield Problem(f"missing_{what.lower()}", message, key, port)
 
 
 def _order(graph: dict[str, Any], nodes: dict[str, dict[str, Any]]) -> Iterable[Problem]:
@@ -369,7 +346,8 @@ def _order(graph: dict[str, Any], nodes: dict[str, dict[str, Any]]) -> Iterable[
         for each in pair:
             if each not in nodes:
                 yield Problem("unknown_source", f"`after` names '{each!s:.80}', which is not in the pipeline.")
-    loop = find_cycle(graph)
-    if loop:
+    left = dict(graph)
+    while loop := find_cycle(left):
         names = " → ".join(f"'{step_name(key, nodes[key])}'" for key in loop)
         yield Problem("cycle", f"The steps wait for each other: {names}. Take one of these connections away.", loop[0])
+        left["nodes"] = {key: node for key, node in node_map(left).items() if key not in loop}  # there may be others

@@ -33,7 +33,7 @@ def _named(conn: Any, pattern: re.Pattern[str]) -> set[str]:
     queries = (
         select(type_coerce(pipeline_drafts.c.graph, Text)),
         select(type_coerce(pipeline_published.c.graph, Text)),
-        select(spec).where(runs.c.kind == RunKind.PIPELINE),
+        select(spec).where(runs.c.kind.in_(RunKind.DRIVEN)),  # a tuning may be of a pipeline
     )
     found: set[str] = set()
     for query in queries:

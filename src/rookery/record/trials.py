@@ -14,6 +14,7 @@ from rookery.record.metric_values import read_json, read_packed
 from rookery.record.params import add_params
 from rookery.record.run_steps import set_status
 from rookery.record.schema import metric_blocks, metrics, runs
+from rookery.record.schema_pipeline import pipeline_steps
 from rookery.record.schema_tune import trials
 from rookery.spec.status import RunStatus
 
@@ -75,9 +76,20 @@ class Trials:
         with self._db.write() as tx:
             add_params(tx, child_id, {name.lstrip("-"): str(value) for name, value in parameters.items()})
 
-    def look(self, children: Iterable[str], metric: str, known: Mapping[str, int]) -> dict[str, ChildSeen]:
+    def look(
+        self,
+        children: Iterable[str],
+        metric: str,
+        known: Mapping[str, int],
+        steps: Optional[Mapping[str, Sequence[str]]] = None,
+    ) -> dict[str, ChildSeen]:
         """child → its status, and its values of the metric where there are more than `known` says. Those that do not exist
-        are left out."""
+        are left out.
+
+        Args:
+            steps: of children that are pipelines (`steps_of`). One that has not logged the metric itself has the values of the
+                step that logged it first.
+        """
         ids = list(children)
         found: dict[str, ChildSeen] = {}
         with self._db.read() as conn:
@@ -91,12 +103,30 @@ class Trials:
                 ]
                 values = {row.run_id: _values(conn, row.id) for row in grown}
                 found.update({each: ChildSeen(status, values.get(each)) for each, status in statuses.items()})
+            for child, runs_of_steps in (steps or {}).items():
+                own = conn.execute(_TOTALS, {"ids": [child], "name": metric}).first()
+                if child in found and own is None:
+                    values_there = _first_values(conn, runs_of_steps, metric, known.get(child, 0))
+                    found[child] = ChildSeen(found[child].status, values_there)
         return found
 
-    def metric_names(self, run_id: str) -> list[str]:
-        """What a run has logged, for a tuning whose metric it has not."""
+    def steps_of(self, pipelines: Iterable[str]) -> dict[str, list[str]]:
+        """pipeline → the runs of its steps that have begun; of a reused step the run that did the work. Runs that are no pipelines
+        are left out."""
+        ids = list(pipelines)
+        found: dict[str, list[str]] = {}
         with self._db.read() as conn:
-            return list(conn.scalars(select(metrics.c.name).where(metrics.c.run_id == run_id).order_by(metrics.c.id)))
+            for i in range(0, len(ids), _BATCH):
+                some = pipeline_steps.c.pipeline_id.in_(ids[i : i + _BATCH]) & pipeline_steps.c.run_id.is_not(None)
+                for row in conn.execute(select(pipeline_steps).where(some)):
+                    found.setdefault(row.pipeline_id, []).append(row.reused_from or row.run_id)
+        return found
+
+    def metric_kinds(self, run_ids: Iterable[str]) -> dict[str, str]:
+        """name → kind of what runs have logged, for a tuning whose metric they have not."""
+        query = select(metrics.c.name, metrics.c.kind).where(metrics.c.run_id.in_(list(run_ids))).order_by(metrics.c.id)
+        with self._db.read() as conn:
+            return {row.name: row.kind for row in conn.execute(query)}
 
 
 _STATUSES = select(runs.c.id, runs.c.status).where(runs.c.id.in_(bindparam("ids", expanding=True)))
@@ -110,6 +140,12 @@ _BLOCKS = (
     .where(metric_blocks.c.metric_id == bindparam("metric"))
     .order_by(metric_blocks.c.number)
 )
+
+
+def _first_values(conn: Any, run_ids: Sequence[str], metric: str, known: int) -> Optional[tuple[float, ...]]:
+    """The values of that of these runs which logged the metric first, where they are more than are known."""
+    first = min(conn.execute(_TOTALS, {"ids": list(run_ids), "name": metric}), key=lambda row: row.id, default=None)
+    return _values(conn, first.id) if first is not None and first.total > known else None
 
 
 def _values(conn: Any, metric_id: int) -> tuple[float, ...]:

@@ -6,13 +6,13 @@ from typing import Any, Optional
 
 from rookery.errors import ComputeError
 from rookery.sdk.aml_compute_status import ScaleSettings
-from rookery.sdk.compute import ComputeTargetProvisioningConfiguration
+from rookery.sdk.compute import MachineConfiguration
 from rookery.spec.compute import ClusterSpec, check_cluster_spec
 
 __all__ = ["AmlComputeProvisioningConfiguration", "whole_number"]
 
 
-class AmlComputeProvisioningConfiguration(ComputeTargetProvisioningConfiguration):
+class AmlComputeProvisioningConfiguration(MachineConfiguration):
     """Numbers may be strings, as they come from environment variables. Accounts, networks and identities of
     the cloud are checked and then not used."""
 
@@ -37,18 +37,13 @@ class AmlComputeProvisioningConfiguration(ComputeTargetProvisioningConfiguration
         compute_location: Optional[str] = None,
         enable_node_public_ip: bool = True,
     ) -> None:
-        super().__init__("AmlCompute", compute_location)
-        self.vm_size = vm_size
+        network = (vnet_resourcegroup_name, vnet_name, subnet_name)
+        super().__init__("AmlCompute", compute_location, vm_size, network, tags, description)
         self.vm_priority = vm_priority
         self.scale_settings = ScaleSettings(min_nodes, max_nodes, idle_seconds_before_scaledown)
         self.admin_username = admin_username
         self.admin_user_password = admin_user_password
         self.admin_user_ssh_key = admin_user_ssh_key
-        self.vnet_resourcegroup_name = vnet_resourcegroup_name
-        self.vnet_name = vnet_name
-        self.subnet_name = subnet_name
-        self.tags = tags
-        self.description = description
         self.remote_login_port_public_access = remote_login_port_public_access
         self.identity_type = identity_type
         self.identity_id = identity_id
@@ -59,14 +54,7 @@ class AmlComputeProvisioningConfiguration(ComputeTargetProvisioningConfiguration
     def validate_configuration(self) -> None:
         """ComputeError that names what contradicts what."""
         self.cluster_spec()
-        network = {
-            "vnet_resourcegroup_name": self.vnet_resourcegroup_name,
-            "vnet_name": self.vnet_name,
-            "subnet_name": self.subnet_name,
-        }
-        missing = [name for name, value in network.items() if not value]
-        if missing and len(missing) < len(network):
-            raise ComputeError(f"A virtual network needs all of {', '.join(network)}; missing: {', '.join(missing)}.")
+        super().validate_configuration()
         if self.admin_username and not (self.admin_user_password or self.admin_user_ssh_key):
             raise ComputeError(
                 "admin_username was given without admin_user_password or admin_user_ssh_key. Give one of them."
@@ -85,7 +73,6 @@ class AmlComputeProvisioningConfiguration(ComputeTargetProvisioningConfiguration
             )
         priority = str(self.vm_priority or "dedicated").lower()
         spec = ClusterSpec(
-            vm_size=str(self.vm_size or ""),
             vm_priority=priority,
             min_nodes=whole_number(0 if scale.minimum_node_count is None else scale.minimum_node_count, "min_nodes"),
             max_nodes=whole_number(scale.maximum_node_count, "max_nodes"),
@@ -93,8 +80,7 @@ class AmlComputeProvisioningConfiguration(ComputeTargetProvisioningConfiguration
                 1800 if scale.idle_seconds_before_scaledown is None else scale.idle_seconds_before_scaledown,
                 "idle_seconds_before_scaledown",
             ),
-            tags={str(k): str(v) for k, v in (self.tags or {}).items()},
-            description=str(self.description or ""),
+            **self.cluster_fields(),
         )
         return check_cluster_spec(spec)
 

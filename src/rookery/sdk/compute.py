@@ -7,7 +7,7 @@ import builtins
 from typing import Any, Optional
 from urllib.parse import quote
 
-from rookery.errors import ComputeNotFoundError
+from rookery.errors import ComputeError, ComputeNotFoundError
 from rookery.spec.compute import LOCAL
 from rookery.worker.placeholder import placeholder
 
@@ -25,6 +25,7 @@ __all__ = [
     "HDInsightCompute",
     "KubernetesCompute",
     "KustoCompute",
+    "MachineConfiguration",
     "SynapseCompute",
     "compute_path",
     "fetch_compute",
@@ -85,6 +86,38 @@ class ComputeTargetProvisioningConfiguration:
 
     def validate_configuration(self) -> None:
         """ComputeError if it contradicts itself."""
+
+
+class MachineConfiguration(ComputeTargetProvisioningConfiguration):
+    """What clusters and instances share. A network of the cloud is checked and then not used."""
+
+    def __init__(
+        self,
+        type: Any,
+        location: Optional[str],
+        vm_size: str,
+        network: tuple[Optional[str], Optional[str], Optional[str]],
+        tags: Optional[dict[str, str]],
+        description: Optional[str],
+    ) -> None:
+        super().__init__(type, location)
+        self.vm_size, self.tags, self.description = vm_size, tags, description
+        self.vnet_resourcegroup_name, self.vnet_name, self.subnet_name = network
+
+    def validate_configuration(self) -> None:
+        """ComputeError that names what contradicts what."""
+        names = ("vnet_resourcegroup_name", "vnet_name", "subnet_name")
+        missing = [name for name in names if not getattr(self, name)]
+        if missing and len(missing) < len(names):
+            raise ComputeError(f"A virtual network needs all of {', '.join(names)}; missing: {', '.join(missing)}.")
+
+    def cluster_fields(self) -> dict[str, Any]:
+        """Those of a ClusterSpec that come from here."""
+        return {
+            "vm_size": str(self.vm_size or ""),
+            "tags": {str(key): str(value) for key, value in (self.tags or {}).items()},
+            "description": str(self.description or ""),
+        }
 
 
 class ComputeTargetAttachConfiguration:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NoReturn, Optional
 
 from rookery.errors import ComputeError, UnsupportedError
-from rookery.sdk.compute import KIND_TAG, ComputeTargetProvisioningConfiguration
+from rookery.sdk.compute import KIND_TAG, MachineConfiguration
 from rookery.sdk.html import DOCS_URL
 from rookery.sdk.kept_compute import KeptCompute, tell, wait_until
 from rookery.spec.compute import ClusterSpec, check_cluster_spec
@@ -13,7 +14,7 @@ from rookery.spec.compute import ClusterSpec, check_cluster_spec
 __all__ = ["ComputeInstance", "ComputeInstanceProvisioningConfiguration", "ComputeInstanceStatus"]
 
 
-class ComputeInstanceProvisioningConfiguration(ComputeTargetProvisioningConfiguration):
+class ComputeInstanceProvisioningConfiguration(MachineConfiguration):
     """What a new instance shall be like. Networks, keys and users of the cloud are checked and then not used."""
 
     def __init__(
@@ -29,29 +30,17 @@ class ComputeInstanceProvisioningConfiguration(ComputeTargetProvisioningConfigur
         assigned_user_object_id: Optional[str] = None,
         assigned_user_tenant_id: Optional[str] = None,
     ) -> None:
-        super().__init__("ComputeInstance", None)
-        self.vm_size = vm_size
+        network = (vnet_resourcegroup_name, vnet_name, subnet_name)
+        super().__init__("ComputeInstance", None, vm_size, network, tags, description)
         self.ssh_public_access = ssh_public_access
         self.admin_user_ssh_public_key = admin_user_ssh_public_key
-        self.vnet_resourcegroup_name = vnet_resourcegroup_name
-        self.vnet_name = vnet_name
-        self.subnet_name = subnet_name
-        self.tags = tags
-        self.description = description
         self.assigned_user_object_id = assigned_user_object_id
         self.assigned_user_tenant_id = assigned_user_tenant_id
         self.validate_configuration()
 
     def validate_configuration(self) -> None:
         """ComputeError that names what contradicts what."""
-        network = {
-            "vnet_resourcegroup_name": self.vnet_resourcegroup_name,
-            "vnet_name": self.vnet_name,
-            "subnet_name": self.subnet_name,
-        }
-        missing = [name for name, value in network.items() if not value]
-        if missing and len(missing) < len(network):
-            raise ComputeError(f"A virtual network needs all of {', '.join(network)}; missing: {', '.join(missing)}.")
+        super().validate_configuration()
         if self.ssh_public_access and not self.admin_user_ssh_public_key:
             raise ComputeError("ssh_public_access=True needs admin_user_ssh_public_key. Give the text of a public key.")
         if bool(self.assigned_user_object_id) != bool(self.assigned_user_tenant_id):
@@ -59,39 +48,23 @@ class ComputeInstanceProvisioningConfiguration(ComputeTargetProvisioningConfigur
 
     def cluster_spec(self) -> ClusterSpec:
         """The same as data for the keeper: one node."""
-        tags = {str(k): str(v) for k, v in (self.tags or {}).items()}
-        return check_cluster_spec(
-            ClusterSpec(
-                vm_size=str(self.vm_size or ""),
-                max_nodes=1,
-                tags={**tags, KIND_TAG: "ComputeInstance"},
-                description=str(self.description or ""),
-            )
-        )
+        fields = self.cluster_fields()
+        fields["tags"][KIND_TAG] = "ComputeInstance"
+        return check_cluster_spec(ClusterSpec(max_nodes=1, **fields))
 
 
+@dataclass
 class ComputeInstanceStatus:
     """What `get_status` tells. `state` is Running, Stopped, or a state on the way."""
 
-    def __init__(
-        self,
-        creation_time: Any,
-        created_by_user_name: Any,
-        created_by_user_id: Any,
-        created_by_user_org: Any,
-        errors: Any,
-        modified_time: Any,
-        state: str,
-        vm_size: str,
-    ) -> None:
-        self.creation_time = creation_time
-        self.created_by_user_name = created_by_user_name
-        self.created_by_user_id = created_by_user_id
-        self.created_by_user_org = created_by_user_org
-        self.errors = errors
-        self.modified_time = modified_time
-        self.state = state
-        self.vm_size = vm_size
+    creation_time: Any
+    created_by_user_name: Any
+    created_by_user_id: Any
+    created_by_user_org: Any
+    errors: Any
+    modified_time: Any
+    state: str
+    vm_size: str
 
     def serialize(self) -> dict[str, Any]:
         return {
@@ -156,18 +129,7 @@ class ComputeInstance(KeptCompute):
         assigned_user_tenant_id: Optional[str] = None,
     ) -> ComputeInstanceProvisioningConfiguration:
         """What `ComputeTarget.create` takes. ComputeError if it contradicts itself."""
-        return ComputeInstanceProvisioningConfiguration(
-            vm_size,
-            ssh_public_access,
-            admin_user_ssh_public_key,
-            vnet_resourcegroup_name,
-            vnet_name,
-            subnet_name,
-            tags,
-            description,
-            assigned_user_object_id,
-            assigned_user_tenant_id,
-        )
+        return ComputeInstanceProvisioningConfiguration(**locals())
 
     def wait_for_completion(self, show_output: bool = False, is_delete_operation: bool = False) -> None:
         """Return when the instance can be used, or is deleted."""

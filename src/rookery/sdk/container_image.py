@@ -58,8 +58,12 @@ class ContainerImageConfig:
         if not beside:
             return InferenceConfig(self.execution_script, self.runtime, description=self.description)
         folder = tempfile.mkdtemp(prefix="rookery-image-")
-        for path in (self.execution_script, *beside):
-            _copy(path, os.path.join(folder, os.path.basename(os.path.normpath(path))))
+        try:
+            for path in (self.execution_script, *beside):
+                _copy(path, os.path.join(folder, os.path.basename(os.path.normpath(path))))
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
         made = InferenceConfig(
             os.path.basename(self.execution_script),
             self.runtime,

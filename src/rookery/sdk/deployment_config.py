@@ -107,7 +107,7 @@ class LocalWebserviceDeploymentConfiguration(WebserviceDeploymentConfiguration):
 
 @dataclass
 class AciServiceDeploymentConfiguration(WebserviceDeploymentConfiguration):
-    """v1's container instance. Differs: served by the keeper's machine; `cpu_cores` is threads, `memory_gb` is shown."""
+    """v1's container instance. Differs: served by the keeper's machine; `cpu_cores` is threads, `memory_gb` a limit."""
 
     kind: ClassVar[str] = "aci"
     _called: ClassVar[str] = "ACI"
@@ -148,9 +148,40 @@ class AciServiceDeploymentConfiguration(WebserviceDeploymentConfiguration):
             raise ModelError("Encryption needs all of cmk_vault_base_url, cmk_key_name and cmk_key_version.")
 
 
-class _AksChecks(WebserviceDeploymentConfiguration):
+@dataclass
+class _AksConfiguration(WebserviceDeploymentConfiguration):
+    """What both kinds of services on a cluster take, in v1's order."""
+
     kind: ClassVar[str] = "aks"
     _called: ClassVar[str] = "AKS"
+
+    autoscale_enabled: Optional[bool] = None
+    autoscale_min_replicas: Optional[int] = None
+    autoscale_max_replicas: Optional[int] = None
+    autoscale_refresh_seconds: Optional[int] = None
+    autoscale_target_utilization: Optional[int] = None
+    collect_model_data: Optional[bool] = None
+    auth_enabled: Optional[bool] = None
+    cpu_cores: Optional[float] = None
+    memory_gb: Optional[float] = None
+    enable_app_insights: Optional[bool] = None
+    scoring_timeout_ms: Optional[int] = None
+    replica_max_concurrent_requests: Optional[int] = None
+    max_request_wait_time: Optional[int] = None
+    num_replicas: Optional[int] = None
+    primary_key: Optional[str] = None
+    secondary_key: Optional[str] = None
+    tags: Optional[dict[str, str]] = None
+    properties: Optional[dict[str, str]] = None
+    description: Optional[str] = None
+    gpu_cores: Optional[int] = None
+    period_seconds: Optional[int] = None
+    initial_delay_seconds: Optional[int] = None
+    timeout_seconds: Optional[int] = None
+    success_threshold: Optional[int] = None
+    failure_threshold: Optional[int] = None
+    namespace: Optional[str] = None
+    token_auth_enabled: Optional[bool] = None
 
     def __post_init__(self) -> None:
         self.validate_configuration()
@@ -158,6 +189,30 @@ class _AksChecks(WebserviceDeploymentConfiguration):
     def validate_configuration(self) -> None:
         super().validate_configuration()
         check_aks_options(vars(self))
+
+
+@dataclass
+class AksServiceDeploymentConfiguration(_AksConfiguration):
+    """v1's service on a cluster. Differs: served by processes on the keeper's machine; by load where `autoscale_enabled` is True."""
+
+    compute_target_name: Optional[str] = None
+    cpu_cores_limit: Optional[float] = None
+    memory_gb_limit: Optional[float] = None
+    blobfuse_enabled: Optional[bool] = None
+
+
+@dataclass
+class AksEndpointDeploymentConfiguration(_AksConfiguration):
+    """v1's endpoint with versions that share the traffic; this one is the first of them."""
+
+    version_name: Optional[str] = None
+    traffic_percentile: Optional[float] = None
+    compute_target_name: Optional[str] = None
+    cpu_cores_limit: Optional[float] = None
+    memory_gb_limit: Optional[float] = None
+
+    def validate_endpoint_configuration(self) -> None:
+        self.validate_configuration()
 
 
 def check_aks_options(options: dict[str, Any]) -> None:
@@ -182,84 +237,6 @@ def check_aks_options(options: dict[str, Any]) -> None:
         limit, wanted = get(most), get(least)
         if limit is not None and wanted is not None and limit < wanted:
             raise ModelError(f"{most}={limit} is less than {least}={wanted}.")
-
-
-@dataclass
-class AksServiceDeploymentConfiguration(_AksChecks):
-    """v1's service on a cluster. Differs: served by the keeper's machine, `num_replicas` processes; none are added by load."""
-
-    autoscale_enabled: Optional[bool] = None
-    autoscale_min_replicas: Optional[int] = None
-    autoscale_max_replicas: Optional[int] = None
-    autoscale_refresh_seconds: Optional[int] = None
-    autoscale_target_utilization: Optional[int] = None
-    collect_model_data: Optional[bool] = None
-    auth_enabled: Optional[bool] = None
-    cpu_cores: Optional[float] = None
-    memory_gb: Optional[float] = None
-    enable_app_insights: Optional[bool] = None
-    scoring_timeout_ms: Optional[int] = None
-    replica_max_concurrent_requests: Optional[int] = None
-    max_request_wait_time: Optional[int] = None
-    num_replicas: Optional[int] = None
-    primary_key: Optional[str] = None
-    secondary_key: Optional[str] = None
-    tags: Optional[dict[str, str]] = None
-    properties: Optional[dict[str, str]] = None
-    description: Optional[str] = None
-    gpu_cores: Optional[int] = None
-    period_seconds: Optional[int] = None
-    initial_delay_seconds: Optional[int] = None
-    timeout_seconds: Optional[int] = None
-    success_threshold: Optional[int] = None
-    failure_threshold: Optional[int] = None
-    namespace: Optional[str] = None
-    token_auth_enabled: Optional[bool] = None
-    compute_target_name: Optional[str] = None
-    cpu_cores_limit: Optional[float] = None
-    memory_gb_limit: Optional[float] = None
-    blobfuse_enabled: Optional[bool] = None
-
-
-@dataclass
-class AksEndpointDeploymentConfiguration(_AksChecks):
-    """v1's endpoint with versions that share the traffic; this one is the first of them."""
-
-    autoscale_enabled: Optional[bool] = None
-    autoscale_min_replicas: Optional[int] = None
-    autoscale_max_replicas: Optional[int] = None
-    autoscale_refresh_seconds: Optional[int] = None
-    autoscale_target_utilization: Optional[int] = None
-    collect_model_data: Optional[bool] = None
-    auth_enabled: Optional[bool] = None
-    cpu_cores: Optional[float] = None
-    memory_gb: Optional[float] = None
-    enable_app_insights: Optional[bool] = None
-    scoring_timeout_ms: Optional[int] = None
-    replica_max_concurrent_requests: Optional[int] = None
-    max_request_wait_time: Optional[int] = None
-    num_replicas: Optional[int] = None
-    primary_key: Optional[str] = None
-    secondary_key: Optional[str] = None
-    tags: Optional[dict[str, str]] = None
-    properties: Optional[dict[str, str]] = None
-    description: Optional[str] = None
-    gpu_cores: Optional[int] = None
-    period_seconds: Optional[int] = None
-    initial_delay_seconds: Optional[int] = None
-    timeout_seconds: Optional[int] = None
-    success_threshold: Optional[int] = None
-    failure_threshold: Optional[int] = None
-    namespace: Optional[str] = None
-    token_auth_enabled: Optional[bool] = None
-    version_name: Optional[str] = None
-    traffic_percentile: Optional[float] = None
-    compute_target_name: Optional[str] = None
-    cpu_cores_limit: Optional[float] = None
-    memory_gb_limit: Optional[float] = None
-
-    def validate_endpoint_configuration(self) -> None:
-        self.validate_configuration()
 
 
 # The options that create_version, update_version and update take, each checked by name.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import random
 import shutil
@@ -31,13 +32,13 @@ class FileDataset(AbstractDataset):
         Raises:
             DataError: a file is there already and overwrite is not set, or the data cannot be had.
         """
-        target = os.path.abspath(target_path) if target_path else tempfile.mkdtemp(prefix="rookery-data-")
         try:
             manifest = self._manifest()
         except DataError:
             if ignore_not_found:
                 return []
             raise
+        target = os.path.abspath(target_path) if target_path else tempfile.mkdtemp(prefix="rookery-data-")
         return fetch_tree(self._workspace().client, manifest, target, overwrite)
 
     def mount(self, mount_point: Optional[str] = None, **kwargs: Any) -> MountContext:
@@ -95,6 +96,9 @@ class MountContext:
         self._given = mount_point
         self._made = False
         self.mount_point = os.path.abspath(mount_point) if mount_point else tempfile.mkdtemp(prefix="rookery-mount-")
+        if not mount_point:
+            # Whoever never stops it, or never starts it, leaves nothing behind all the same.
+            atexit.register(_remove_own, self.mount_point, os.getpid())
 
     def start(self) -> None:
         if os.path.isdir(self.mount_point) and os.listdir(self.mount_point):
@@ -120,6 +124,11 @@ class MountContext:
         return self.mount_point
 
     __fspath__ = __str__
+
+
+def _remove_own(folder: str, pid: int) -> None:
+    if os.getpid() == pid:  # not a child that was forked, and leaves sooner
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _auto_name(dataset: AbstractDataset) -> str:

@@ -48,7 +48,10 @@ class PrimaryMetricGoal(enum.Enum):
 
 
 class HyperDriveConfig:
-    """What `Experiment.submit` takes for a tuning. Exactly one of `run_config` (a ScriptRunConfig) and `estimator`."""
+    """What `Experiment.submit` takes for a tuning. Exactly one of `run_config` (a ScriptRunConfig), `estimator` and `pipeline`.
+
+    Of a pipeline what is sampled are its PipelineParameters, by their names; every child is a run of it.
+    """
 
     def __init__(
         self,
@@ -88,7 +91,7 @@ class HyperDriveConfig:
         self._metric, self._goal = primary_metric_name, primary_metric_goal
         self._max_total_runs, self._max_concurrent_runs = max_total_runs, max_concurrent_runs
         self._max_duration_minutes = max_duration_minutes
-        self._estimator, self._run_config = estimator, run_config
+        self._estimator, self._run_config, self._pipeline = estimator, run_config, pipeline
         self._resume_from, self._resume_child_runs = _listed(resume_from), _listed(resume_child_runs)
         self._custom_run_id = custom_run_id
         self.plan()  # what contradicts itself is said here, not at submit
@@ -104,15 +107,25 @@ class HyperDriveConfig:
         return self._run_config if self._estimator is None else self._estimator.run_config
 
     @property
-    def pipeline(self) -> None:
-        return None
+    def pipeline(self) -> Any:
+        return self._pipeline
 
     @property
-    def source_directory(self) -> str:
-        return str(self.script_run_config().source_directory)
+    def source_directory(self) -> Optional[str]:
+        """None of a pipeline: its steps have folders of their own."""
+        return None if self._pipeline is not None else str(self.script_run_config().source_directory)
 
     def script_run_config(self) -> ScriptRunConfig:
-        """What each child runs. Ours, not v1's."""
+        """What each child runs. Ours, not v1's.
+
+        Raises:
+            TuneUnsupportedError: it is a pipeline.
+        """
+        if self._pipeline is not None:
+            raise TuneUnsupportedError(
+                "This HyperDriveConfig tunes a pipeline, which has no script of its own. Submit it to an experiment; as a step of "
+                "another pipeline give run_config=ScriptRunConfig(…)."
+            )
         if self._estimator is not None:
             made: ScriptRunConfig = self._estimator.to_script_run_config()
             return made
@@ -143,6 +156,7 @@ class HyperDriveConfig:
                     policy_options=dict(self._policy._properties),
                     resume_from=tuple(_run_id(run) for run in self._resume_from),
                     resume_children=tuple(_run_id(run) for run in self._resume_child_runs),
+                    pipeline=None if self._pipeline is None else {"graph": self._pipeline._graph, "parameters": {}},
                 )
             )
         except TypeError as error:
@@ -198,7 +212,10 @@ def _check_what(estimator: Any, run_config: Any, pipeline: Any) -> None:
             f"Give exactly one of run_config, estimator and pipeline; {' and '.join(given) or 'none'} was given."
         )
     if pipeline is not None:
-        raise TuneUnsupportedError("Pipelines are not tuned here. Give run_config=ScriptRunConfig(…).")
+        from rookery.sdk.pipeline import Pipeline  # whoever gives one has loaded it
+
+        if not isinstance(pipeline, Pipeline):
+            raise TuneConfigError(f"pipeline is {type(pipeline).__name__}. Give a Pipeline(workspace, steps).")
     if estimator is not None and not isinstance(estimator, MMLBaseEstimator):
         raise TuneConfigError(f"estimator is {type(estimator).__name__}. Give an Estimator, or run_config.")
     if run_config is not None and not isinstance(run_config, ScriptRunConfig):

@@ -8,11 +8,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Optional
 
 from rookery.errors import TuneUnsupportedError
+from rookery.sdk.filters import texts
 from rookery.sdk.run import Run
 from rookery.sdk.run_types import RUN_TYPES, make_run
 from rookery.sdk.tune_text import POLICIES, SAMPLERS
+from rookery.spec.names import check_run_id
 from rookery.spec.plain import to_plain
-from rookery.spec.run import RunKind
+from rookery.spec.run import RunKind, RunSpec
+from rookery.spec.tune import TunePlan
 from rookery.worker.http import quote_path
 
 if TYPE_CHECKING:
@@ -94,12 +97,26 @@ class HyperDriveRun(Run):
         run_type: Optional[str] = None,
         populate: bool = False,
     ) -> dict[str, Any]:
-        """child → its metrics, as its own `get_metrics` gives them."""
+        """child → its metrics, as its own `get_metrics` gives them; of a pipeline those of its steps too."""
+        begun = [t["run_id"] for t in self.get_tuning()["trials"] if t["status"] != "NotStarted"]
         return {
-            t["run_id"]: self._metrics_of(t["run_id"], name, populate)
-            for t in self.get_tuning()["trials"]
-            if t["status"] != "NotStarted"
+            run_id: {**self._of_steps(run_id, name), **self._metrics_of(run_id, name, populate)} for run_id in begun
         }
+
+    def _of_steps(self, run_id: str, name: Optional[str]) -> dict[str, Any]:
+        """What the steps of a child have logged; nothing where it is a script."""
+        if not self._is_of_pipeline():
+            return {}
+        from rookery.sdk.pipeline_run import PipelineRun
+
+        metrics: dict[str, Any] = {}
+        for step in PipelineRun(self.experiment, run_id).get_steps():
+            metrics = {**step.get_metrics(name), **metrics}
+        return metrics
+
+    def _is_of_pipeline(self) -> bool:
+        plan: Any = (self._data or self._refresh())["spec"]["plan"]
+        return bool(plan.get("pipeline"))
 
     def get_tags(self) -> dict[str, Any]:
         """With what v1 keeps there: the configuration, and the values of every child as `_aml_system_<child>`."""
@@ -124,10 +141,53 @@ def submit_tuning(
 
     plan = config.plan()
     run_id = kwargs.pop("run_id", None) or config._custom_run_id or f"HD_{uuid.uuid4()}"
+    if plan.pipeline is not None:
+        data = _submit_pipelines(experiment, plan, check_run_id(run_id), tags, **kwargs)
+        return HyperDriveRun(experiment, data["id"], config, _data=data)
     made = make_submission(experiment, config.script_run_config(), tags, run_id=run_id, **kwargs)
     spec = replace(made.spec, kind=RunKind.TUNE, plan=to_plain(plan))
     data = made.send(spec)
     return HyperDriveRun(experiment, data["id"], config, _data=data)
+
+
+def _submit_pipelines(
+    experiment: Experiment,
+    plan: TunePlan,
+    run_id: str,
+    tags: Optional[dict[str, Any]],
+    *,
+    pipeline_parameters: Optional[dict[str, Any]] = None,
+    regenerate_outputs: bool = False,
+    continue_on_step_failure: bool = False,
+    parent_id: Optional[str] = None,
+    display_name: Optional[str] = None,
+    properties: Optional[dict[str, Any]] = None,
+    **others: Any,
+) -> dict[str, Any]:
+    """A tuning of a pipeline: the sources of its steps were sent when the Pipeline was made."""
+    from rookery.sdk.pipeline_run import plain_parameters
+    from rookery.sdk.script_run import warn_of_unknown
+
+    warn_of_unknown(others)
+    assert plan.pipeline is not None
+    pipeline = {
+        "graph": plan.pipeline["graph"],
+        "parameters": plain_parameters(experiment.workspace, pipeline_parameters),
+        "regenerate": bool(regenerate_outputs),
+        "continue_on_failure": bool(continue_on_step_failure),
+    }
+    spec = RunSpec(
+        run_id,
+        experiment.name,
+        RunKind.TUNE,
+        parent_id=parent_id,
+        display_name=display_name or "",
+        tags=texts(tags) or {},
+        properties={str(key): str(value) for key, value in (properties or {}).items()},
+        plan=to_plain(replace(plan, pipeline=pipeline)),
+    )
+    data: dict[str, Any] = experiment.workspace.client.request("POST", "/runs", body=to_plain(spec))
+    return data
 
 
 def _config_tags(tuning: dict[str, Any]) -> dict[str, str]:

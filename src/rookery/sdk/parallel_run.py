@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import copy
+import json
 import os
 import re
 import shlex
 from typing import Any, Optional
 
 from rookery.errors import UserError
+from rookery.sdk.partitions import partition_expression, partition_names
 from rookery.sdk.pipeline_data import PipelineParameter
 from rookery.sdk.pipeline_steps import PipelineStep
 from rookery.sdk.run_configuration import RunConfiguration
 from rookery.sdk.script_run_config import ScriptRunConfig
-from rookery.spec.data import INPUT_VARIABLE, OUTPUT_VARIABLE
+from rookery.spec.data import INPUT_VARIABLE, OUTPUT_VARIABLE, DataMode
 
 __all__ = ["ParallelRunConfig", "ParallelRunStep"]
 
@@ -23,11 +25,17 @@ _NAME = re.compile(r"[a-z]([-a-z0-9]{1,30})?[a-z0-9]\Z")
 _SAVED = (
     "entry_script", "error_threshold", "output_action", "node_count", "process_count_per_node", "mini_batch_size",
     "source_directory", "description", "logging_level", "run_invocation_timeout", "run_max_try", "append_row_file_name",
+    "allowed_failed_count", "allowed_failed_percent", "partition_keys", "environment_variables",
 )  # fmt: skip
+_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 
 class ParallelRunConfig:
-    """What is run and how. `error_threshold` is how many files or rows may fail; -1: any number."""
+    """What is run and how.
+
+    `error_threshold` is how many files or rows may fail; -1: any number. `allowed_failed_count` and `allowed_failed_percent` count
+    mini batches. With `partition_keys` a mini batch is what has the same values of them, whatever `mini_batch_size` says.
+    """
 
     def __init__(
         self,
@@ -56,8 +64,10 @@ class ParallelRunConfig:
             not isinstance(error_threshold, int) or isinstance(error_threshold, bool) or error_threshold < -1
         ):
             raise UserError(f"error_threshold={error_threshold!r:.40}. Give -1 (any number may fail) or more.")
-        if partition_keys:
-            raise UserError("partition_keys are not available. Give mini_batch_size.")
+        if isinstance(partition_keys, str) or not all(isinstance(key, str) and key for key in partition_keys or ()):
+            raise UserError(f"partition_keys={partition_keys!r:.80}. Give a list of names, such as ['state', 'year'].")
+        if not isinstance(logging_level, PipelineParameter) and str(logging_level).upper() not in _LEVELS:
+            raise UserError(f"logging_level={logging_level!r:.40}. Allowed: {', '.join(_LEVELS)}.")
         if append_row_file_name and output_action != APPEND_ROW:
             raise UserError("append_row_file_name counts with output_action='append_row' only.")
         self.environment, self.entry_script, self.error_threshold = environment, entry_script, error_threshold
@@ -68,12 +78,13 @@ class ParallelRunConfig:
         self.append_row_file_name = append_row_file_name
         self.environment_variables = dict(environment_variables or {})
         self.allowed_failed_count, self.allowed_failed_percent = allowed_failed_count, allowed_failed_percent
+        self.partition_keys = list(partition_keys) if partition_keys else None
 
     def save_to_yaml(self, path: str) -> None:
         """All but the environment's packages and the compute target's kind."""
         import yaml
 
-        data = {name: getattr(self, name) for name in _SAVED if getattr(self, name) is not None}
+        data = {name: getattr(self, name) for name in _SAVED if getattr(self, name) not in (None, {})}
         data["environment"] = getattr(self.environment, "name", None)
         data["compute_target"] = getattr(self.compute_target, "name", self.compute_target)
         with open(path, "w", encoding="utf-8") as f:
@@ -139,17 +150,25 @@ class ParallelRunStep(PipelineStep):
         run = node["run"]
         words = ["python", "-m", "rookery.worker.parallel_run", "--entry", shlex.quote(config.entry_script)]
         for each in self._main_inputs:
-            port = build._input(node, self, each)
-            words += ["--input", f'"{port}=${INPUT_VARIABLE}{port}"']
+            words += self._main_input(node, build, each)
+        if config.partition_keys:
+            words += ["--keys", shlex.quote(json.dumps(config.partition_keys))]
         if self._output is not None:
             words += ["--output", f'"${OUTPUT_VARIABLE}{next(iter(node["outputs"]))}"']
             if config.output_action == APPEND_ROW:
                 words += ["--append-row", shlex.quote(config.append_row_file_name or DEFAULT_FILE)]
-        processes = int(config.node_count or 1) * int(config.process_count_per_node or 1)
+        nodes: Any = config.node_count or 1
+        processes: Any = config.process_count_per_node or 1
+        if not any(isinstance(each, PipelineParameter) for each in (nodes, processes)):
+            nodes, processes = None, int(nodes) * int(processes)
         for option, value in (
-            ("--mini-batch", config.mini_batch_size),
+            ("--mini-batch", config.mini_batch_size or self._default_size()),
+            ("--nodes", nodes),
             ("--processes", processes),
             ("--error-threshold", config.error_threshold),
+            ("--allowed-failed-count", config.allowed_failed_count),
+            ("--allowed-failed-percent", config.allowed_failed_percent),
+            ("--logging-level", config.logging_level),
             ("--timeout", config.run_invocation_timeout),
             ("--tries", config.run_max_try),
         ):
@@ -160,3 +179,51 @@ class ParallelRunStep(PipelineStep):
         rest = [build._shell_word(run, build.argument(node, self, each)) for each in given]
         run["command"] = " ".join([*words, *(["--", *rest] if rest else [])])
         return node
+
+    def _default_size(self) -> Optional[str]:
+        """Files of a table that another step writes are read as a table."""
+        made_here = [data for data in map(_data, self._main_inputs) if hasattr(data, "to_data_output")]
+        return "1MB" if any(data._definition.get("kind") == "tabular" for data in made_here) else None
+
+    def _main_input(self, node: dict[str, Any], build: Any, given: Any) -> list[str]:
+        """The words of an input that mini batches are cut from: files by their path, a data set's table by its name."""
+        port = build._input(node, self, given)
+        if port is None or port not in node["inputs"]:
+            raise UserError(
+                f"inputs of step '{self.name}' has {type(given).__name__}. Give data sets as ds.as_named_input('name'), or "
+                "outputs of other steps."
+            )
+        data, keys = _data(given), self._config.partition_keys or []
+        definition = dict(getattr(data, "_definition", None) or {})
+        pattern = str(definition.get("partition_format") or "")
+        missing = [key for key in keys if key not in partition_names(pattern)]
+        if missing:
+            known = ", ".join(partition_names(pattern)) or "none: it was made without partition_format"
+            raise UserError(
+                f"partition_keys of step '{self.name}' has '{missing[0]}', which is no partition key of its input '{port}'. "
+                f"Its keys: {known}."
+            )
+        is_table, is_made_here = definition.get("kind") == "tabular", hasattr(data, "to_data_output")
+        if is_table and is_made_here and keys:
+            raise UserError(
+                f"partition_keys of step '{self.name}': its input '{port}' is a table that another step writes. Register that "
+                "output, and give the registered data set; or read it as files."
+            )
+        if is_table and not is_made_here:
+            node["inputs"][port]["mode"] = DataMode.DIRECT
+            return ["--table", port]
+        if node["inputs"][port].get("mode") == DataMode.DIRECT:  # as_named_input alone: v1 mounts it
+            del node["inputs"][port]["mode"]
+        words = ["--input", f'"{port}=${INPUT_VARIABLE}{port}"']
+        if keys:
+            expression, formats = partition_expression(pattern)
+            about = json.dumps({"expression": expression, "formats": formats, "format": pattern})
+            words += ["--pattern", shlex.quote(f"{port}={about}")]
+        return words
+
+
+def _data(given: Any) -> Any:
+    """The data set, the one that a parameter has as its default, or the output of another step."""
+    for name in ("bind_object", "dataset", "default_value"):
+        given = getattr(given, name, given)
+    return given

@@ -8,7 +8,7 @@ from typing import Any, Optional
 
 from rookery.errors import UserError
 
-__all__ = ["partition_names", "partition_values"]
+__all__ = ["partition_expression", "partition_names", "partition_values"]
 
 _PART = re.compile(r"\{([A-Za-z_]\w*)(?::([^}]*))?\}")
 _TIME = {"yyyy": ("%Y", r"\d{4}"), "MM": ("%m", r"\d{2}"), "dd": ("%d", r"\d{2}"), "HH": ("%H", r"\d{2}"), "mm": ("%M", r"\d{2}"), "ss": ("%S", r"\d{2}")}  # fmt: skip
@@ -23,7 +23,7 @@ def partition_values(pattern: str, path: str) -> Optional[dict[str, Any]]:
     """The columns of one file, by its path with a '/' in front; None where the path does not look like the pattern."""
     if not pattern:
         return {}
-    expression, formats = _compile(pattern)
+    expression, formats = partition_expression(pattern)
     found = re.search(expression, path)
     if found is None:
         return None
@@ -36,7 +36,8 @@ def partition_values(pattern: str, path: str) -> Optional[dict[str, Any]]:
     return values
 
 
-def _compile(pattern: str) -> tuple[str, dict[str, str]]:
+def partition_expression(pattern: str) -> tuple[str, dict[str, str]]:
+    """(regular expression with a group for each column, formats of those that are times)."""
     text, at, formats = "", 0, {}
     seen: set[str] = set()
     for part in _PART.finditer(pattern):

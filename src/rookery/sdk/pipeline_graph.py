@@ -6,7 +6,7 @@ import os
 from typing import Any, Optional
 
 from rookery.errors import UserError
-from rookery.spec.pipeline import DATA_PORT, MODEL_PORT, NodeKind, new_graph
+from rookery.spec.pipeline import DATA_PORT, MODEL_PORT, NodeKind, Problem, new_graph
 from rookery.spec.pipeline_yaml import graph_from_yaml, graph_to_yaml
 from rookery.spec.safe_yaml import read_text
 
@@ -110,9 +110,15 @@ class PipelineGraph:
         self.graph.setdefault("after", []).append(pair)
         return self
 
-    def validate(self, workspace: Any) -> list[dict[str, Any]]:
-        """All problems; an empty list: it can be run."""
-        return validate_graph(workspace, self.sent(workspace))
+    def validate(self, workspace: Any, parameters: Optional[dict[str, Any]] = None) -> list[dict[str, Any]]:
+        """All problems; an empty list: it can be run. `parameters` are values for parameters of the pipeline."""
+        from rookery.sdk.pipeline_sources import send_sources
+
+        here: list[Problem] = []
+        sent = send_sources(workspace.client, self.graph, self._folder, here)
+        found = validate_graph(workspace, sent, parameters)
+        known = {(problem["node"], problem["field"]) for problem in found}
+        return [*(each.plain() for each in here if (each.node, each.field) not in known), *found]
 
     def sent(self, workspace: Any) -> dict[str, Any]:
         """The graph, with the folders of its script nodes at the keeper."""
@@ -125,6 +131,12 @@ class PipelineGraph:
         from rookery.sdk.pipeline_run import submit_graph
 
         return submit_graph(workspace, self.sent(workspace), experiment_name, **options)
+
+    def deploy(self, workspace: Any, name: str, overwrite: bool = False, **options: Any) -> Any:
+        """Of a real-time inference graph (`PipelineRun.inference_graph`) the endpoint, as a webservice."""
+        from rookery.sdk.inference_pipeline import deploy_graph
+
+        return deploy_graph(workspace, name, self.graph, overwrite, **options)
 
 
 def validate_graph(

@@ -175,6 +175,12 @@ class PipelineRun(_PipelinePart):
         self._client.request("POST", f"/pipelines/runs/{quote_path(self.id)}/steps/{quote_path(node)}/retry", body={})
         self._refresh()
 
+    def inference_graph(self, kind: str = "real-time") -> PipelineGraph:
+        """The pipeline that only scores, of one that trains and has completed; `deploy` makes an endpoint of it. Not of v1."""
+        from rookery.sdk.inference_pipeline import inference_graph
+
+        return inference_graph(self.experiment.workspace, self.id, kind)
+
     def publish_pipeline(
         self, name: str, description: str, version: str, continue_on_step_failure: Optional[bool] = None, **kwargs: Any
     ) -> Any:

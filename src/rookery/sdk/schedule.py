@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import builtins
 import enum
+import re
 from datetime import datetime
 from typing import Any, Optional
 
 from rookery.errors import UserError
 from rookery.sdk.pipeline_run import PipelineRun, plain_parameters, runs_with
+from rookery.spec.time_zones import WINDOWS_ZONES
 from rookery.worker.http import quote_path
 
 __all__ = ["Schedule", "ScheduleRecurrence", "TimeZone"]
@@ -16,22 +18,9 @@ __all__ = ["Schedule", "ScheduleRecurrence", "TimeZone"]
 FREQUENCIES = ("Minute", "Hour", "Day", "Week", "Month")
 
 
-class TimeZone(enum.Enum):
-    """Windows' names of zones that are known here; a ScheduleRecurrence takes IANA names ('Europe/Berlin') too."""
-
-    UTC = "UTC"
-    GMTStandardTime = "GMT Standard Time"
-    WEuropeStandardTime = "W. Europe Standard Time"
-    RomanceStandardTime = "Romance Standard Time"
-    CentralEuropeanStandardTime = "Central European Standard Time"
-    EasternStandardTime = "Eastern Standard Time"
-    CentralStandardTime = "Central Standard Time"
-    MountainStandardTime = "Mountain Standard Time"
-    PacificStandardTime = "Pacific Standard Time"
-    IndiaStandardTime = "India Standard Time"
-    ChinaStandardTime = "China Standard Time"
-    TokyoStandardTime = "Tokyo Standard Time"
-    AUSEasternStandardTime = "AUS Eastern Standard Time"
+_enum: Any = enum.Enum  # made of data, which type checkers want to read
+TimeZone: Any = _enum("TimeZone", {re.sub(r"[^A-Za-z0-9]", "", name): name for name in WINDOWS_ZONES}, module=__name__)
+TimeZone.__doc__ = "Windows' names of time zones; a ScheduleRecurrence takes IANA's ('Europe/Berlin') too."
 
 
 class ScheduleRecurrence:

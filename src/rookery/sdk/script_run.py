@@ -18,7 +18,7 @@ from rookery.spec.run import RunKind, RunSpec
 if TYPE_CHECKING:
     from rookery.sdk.experiment import Experiment
 
-__all__ = ["ScriptRun", "Submission", "make_submission", "submit_config"]
+__all__ = ["ScriptRun", "Submission", "make_submission", "submit_config", "warn_of_unknown"]
 
 # What samples pass along with every kind of configuration; it means nothing for a script.
 _OTHERS_OPTIONS = (
@@ -113,9 +113,7 @@ def make_submission(
             f"{type(config).__name__} cannot be submitted. Give a ScriptRunConfig(source_directory, script), a "
             "HyperDriveConfig, or one of the deprecated estimators."
         )
-    for name in kwargs:
-        if name not in _OTHERS_OPTIONS:
-            warn(f"submit() does not know {name!r} and leaves it aside. Known: tags, run_id, display_name, properties.")
+    warn_of_unknown(kwargs)
     check_submission(config)
     folder = config.source_directory or "."
     git = git_properties_in_background(folder)
@@ -140,3 +138,10 @@ def make_submission(
     if display_name:
         spec = dataclasses.replace(spec, display_name=display_name)
     return Submission(client, config, folder, spec)
+
+
+def warn_of_unknown(options: dict[str, Any]) -> None:
+    """Of what `submit` was given and nobody knows; what means something for other configurations is none of it."""
+    for name in options:
+        if name not in _OTHERS_OPTIONS:
+            warn(f"submit() does not know {name!r} and leaves it aside. Known: tags, run_id, display_name, properties.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import tempfile
 from typing import Any, Optional
@@ -34,8 +35,9 @@ def restore_snapshot(client: Any, snapshot_id: Optional[str], path: Optional[str
     """
     if not snapshot_id:
         raise UserError("The run has no snapshot. Give snapshot_id=…, or a run that was submitted from a folder.")
+    made = tempfile.mkdtemp(prefix="rookery-snapshot-") if path is None else ""
     if path is None:
-        target = os.path.join(tempfile.mkdtemp(prefix="rookery-snapshot-"), f"{snapshot_id}.zip")
+        target = os.path.join(made, f"{snapshot_id}.zip")
     elif os.path.isdir(path) or path.endswith(os.sep):
         target = os.path.join(path, f"{snapshot_id}.zip")
     else:
@@ -47,6 +49,10 @@ def restore_snapshot(client: Any, snapshot_id: Optional[str], path: Optional[str
         with open(partial, "wb") as file:
             client.download(f"/snapshots/{snapshot_id}/zip", file)
         os.replace(partial, target)
+    except BaseException:
+        if made:
+            shutil.rmtree(made, ignore_errors=True)
+        raise
     finally:
         if os.path.exists(partial):
             os.unlink(partial)

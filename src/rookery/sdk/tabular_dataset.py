@@ -71,6 +71,19 @@ class TabularDataset(AbstractDataset):
 
         return write_rows(self, "csv", separator)
 
+    def partition_by(
+        self,
+        partition_keys: Any,
+        target: Any,
+        name: Optional[str] = None,
+        show_progress: bool = True,
+        partition_as_file_dataset: bool = False,
+    ) -> Any:
+        """Its rows, a folder for each combination of values of these columns; a ParallelRunStep takes them by `partition_keys`."""
+        from rookery.sdk.partition_by import write_partitions
+
+        return write_partitions(self, partition_keys, target, name, partition_as_file_dataset)
+
     # -- fewer rows or columns
 
     def skip(self, count: int) -> TabularDataset:
@@ -148,7 +161,6 @@ class TabularDataset(AbstractDataset):
 
     download = later("TabularDataset.download")
     mount = later("TabularDataset.mount")
-    partition_by = later("TabularDataset.partition_by")
     submit_profile_run = later("TabularDataset.submit_profile_run")
     get_profile = later("TabularDataset.get_profile", "ds.to_pandas_dataframe().describe() says much of it.")
     get_profile_runs = later("TabularDataset.get_profile_runs")

@@ -22,6 +22,7 @@ from rookery.sdk.sampling import (
     HyperParameterSampling,
     RandomParameterSampling,
 )
+from rookery.spec.tune import POLICIES as OPTIONS
 
 __all__ = ["POLICIES", "SAMPLERS", "make_policy", "make_sampling", "parse_distribution", "parse_policy"]
 
@@ -41,7 +42,7 @@ SAMPLERS: dict[str, Any] = {
 
 
 def parse_distribution(given: Any, where: str) -> list[Any]:
-    """`choice(16, 32)` as text; a list is a choice of its items, a number or another text the only choice.
+    """`choice(16, 32)` as text; a list is a choice of its items, a number the only choice.
 
     Raises:
         TuneConfigError: it is none.
@@ -52,7 +53,8 @@ def parse_distribution(given: Any, where: str) -> list[Any]:
         return parameter_expressions.choice(given)
     name, arguments, named = _parse_call(given, where)
     if name not in parameter_expressions.__all__:
-        raise TuneConfigError(f"{where}: {_unknown('distribution', name, list(parameter_expressions.__all__))}")
+        unknown = _unknown("distribution", name, list(parameter_expressions.__all__))
+        raise TuneConfigError(f"{where}: {unknown} A value that stays the same is choice({given!r:.40}).")
     try:
         made: list[Any] = getattr(parameter_expressions, name)(*arguments, **named)
         return made
@@ -75,6 +77,10 @@ def parse_policy(given: Any, where: str = "policy") -> EarlyTerminationPolicy:
 def make_policy(name: str, options: dict[str, Any], where: str = "policy") -> EarlyTerminationPolicy:
     if name not in POLICIES:
         raise TuneConfigError(f"{where}: {_unknown('policy', name, list(POLICIES))}")
+    known = list(OPTIONS[name])
+    for option in options:
+        if option not in known:
+            raise TuneConfigError(f"{where}: {_unknown(f'option of {name}', str(option), known)}")
     try:
         made: EarlyTerminationPolicy = POLICIES[name](**options)
         return made
@@ -104,13 +110,13 @@ def _parse_call(text: str, where: str) -> tuple[str, list[Any], dict[str, Any]]:
             return tree.func.id, [ast.literal_eval(value) for value in tree.args], named
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         pass
-    raise TuneConfigError(
-        f"{where}: {text!r:.80} cannot be read. Write it as in uniform(0.001, 0.1) or choice(16, 32)."
-    )
+    hint = " In a YAML file, inside of {…}, put it in quotes." if text.count("(") > text.count(")") else ""
+    example = "bandit(slack_factor=0.1)" if where == "policy" else "uniform(0.001, 0.1) or choice(16, 32)"
+    raise TuneConfigError(f"{where}: {text!r:.80} cannot be read. Write it as in {example}.{hint}")
 
 
 def _unknown(what: str, given: str, known: list[str]) -> str:
     near = difflib.get_close_matches(given, known, n=1)
-    return f"{what} {given!r:.40} does not exist. Known: {', '.join(known)}." + (
+    return f"{what} {given!r:.40} does not exist. Known: {', '.join(known) or 'none'}." + (
         f" Did you mean {near[0]}?" if near else ""
     )

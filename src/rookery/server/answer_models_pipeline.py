@@ -12,6 +12,7 @@ __all__ = [
     "Graph",
     "GraphRead",
     "ModuleCard",
+    "ModuleVersions",
     "PipelineEndpoint",
     "PipelineRun",
     "PipelineSample",
@@ -58,6 +59,29 @@ class ModuleCard(Answer):
     parameters: list[ModuleParameter]
     source: str
     version: str
+
+
+class ModuleVersion(Answer):
+    """A version of a module. `status`: Active, Deprecated or Disabled."""
+
+    version: str
+    status: str
+    description: str
+    card: ModuleCard
+    created_utc: Optional[str]
+    created_by: str
+
+
+class ModuleVersions(Answer):
+    """A module with its versions, oldest first. `current` is what a pipeline gets that names none: `default_version`, else the
+    highest number, else the newest."""
+
+    name: str
+    status: str
+    description: str
+    default_version: Optional[str]
+    current: Optional[str]
+    versions: list[ModuleVersion]
 
 
 class Problem(Answer):

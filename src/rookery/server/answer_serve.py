@@ -44,6 +44,13 @@ class EndpointReplica(Answer):
     restarts: int
 
 
+class EndpointScaling(Answer):
+    min_replicas: int
+    max_replicas: int
+    wanted: int
+    utilization: float
+
+
 class EndpointVersion(Answer):
     name: str
     revision: int
@@ -57,6 +64,7 @@ class EndpointVersion(Answer):
     config: dict[str, Any]
     environment: Optional[EndpointEnvironment]
     replicas: list[EndpointReplica]
+    scaling: Optional[EndpointScaling]
     created_utc: str
     updated_utc: str
     description: str

@@ -15,7 +15,10 @@ _V1 = "/pipelines/v1.0"
 PIPELINES: dict[tuple[str, str], tuple[str, Any, Any]] = {
     ("GET", "/modules"): ("list_modules", listing("modules", p.ModuleCard), None),
     ("POST", "/modules"): ("add_module", p.ModuleCard, None),
+    ("PUT", "/modules/{name}"): ("create_module", p.ModuleVersions, None),
+    ("PATCH", "/modules/{name}"): ("change_module", p.ModuleVersions, None),
     ("DELETE", "/modules/{name}"): ("delete_module", Empty, None),
+    ("GET", "/modules/{name}/versions"): ("list_module_versions", p.ModuleVersions, None),
     ("POST", "/pipelines/validate"): ("validate_pipeline", p.Problems, None),
     ("GET", "/pipelines/samples"): ("list_samples", listing("samples", p.PipelineSample), None),
     ("POST", "/pipelines/code"): ("pipeline_code", p.Code, None),

@@ -48,7 +48,7 @@ _MARK = (
 
 
 def login_page(
-    prefix: str, workspace: str, has_users: bool, problem: str = "", name: str = "", status: int = 200, to: str = "/"
+    workspace: str, has_users: bool, problem: str = "", name: str = "", status: int = 200, to: str = "/"
 ) -> HTMLResponse:
     """The form; `problem` is said above it, and read out by screen readers at once."""
     said = f'<p class="bad" role="alert">{html.escape(problem)}</p>' if problem else ""
@@ -58,9 +58,11 @@ def login_page(
         else "<p>On the machine of this workspace <code>rookery studio</code> opens it, logged in. "
         "There are no users yet: <code>rookery user add NAME --role owner</code></p>"
     )
+    # Without an action the form goes to this very address: what stands after its '#' (a run's address as MLflow prints it) comes along
+    # through the login and the answer's redirect, though no server sees it.
     first, second = ("", " autofocus") if problem and name else (" autofocus", "")
     body = f"""{_MARK}<h1>Log in to Rookery</h1><p>{html.escape(workspace)}</p>{hint}{said}
-<form method="post" action="{html.escape(prefix)}/login">
+<form method="post">
 <input type="hidden" name="to" value="{html.escape(to)}">
 <label for="name">Name</label>
 <input id="name" name="name" value="{html.escape(name[:64])}" autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="64" required{first}>

@@ -41,10 +41,13 @@ def look_again(
         )
         return found
     spec = from_plain(RunSpec, run["spec"])
-    _look_at_source(services, spec, found)
-    _look_at_arguments(spec, arguments, found)
-    _look_at_environment(services, run, spec, found)
-    _look_at_compute(services, spec, compute or spec.compute, found)
+    if (spec.plan or {}).get("pipeline"):  # its steps have all that; whether they can be run the driver says below
+        found.same.append("the pipeline and what is sampled")
+    else:
+        _look_at_source(services, spec, found)
+        _look_at_arguments(spec, arguments, found)
+        _look_at_environment(services, run, spec, found)
+        _look_at_compute(services, spec, compute or spec.compute, found)
     _look_at_secrets(services, run, spec, found)
     if found.why_not:
         return found

@@ -245,7 +245,10 @@ RULES: dict[tuple[str, str], Access] = {
     ("GET", "/environments/{name}/runs"): _READ,
     ("GET", "/modules"): _READ,
     ("POST", "/modules"): _WRITE,
+    ("PUT", "/modules/{name}"): _WRITE,
+    ("PATCH", "/modules/{name}"): _WRITE,
     ("DELETE", "/modules/{name}"): _WRITE,
+    ("GET", "/modules/{name}/versions"): _READ,
     # Checking a graph and turning it into another form keeps nothing.
     **{
         ("POST", f"/pipelines/{what}"): Access("reader", "any", quiet=True)

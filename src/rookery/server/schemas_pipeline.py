@@ -14,6 +14,8 @@ __all__ = [
     "GraphGiven",
     "InferenceAsked",
     "InferenceDeployed",
+    "ModuleChange",
+    "ModuleName",
     "ModuleNew",
     "PipelineEndpointChange",
     "PipelineEndpointNew",
@@ -148,6 +150,21 @@ class ModuleNew(Given):
     card: dict[str, Any]
     snapshot_id: str
     function: Optional[str] = None
+    version: Optional[str] = None  # its label; else the next number
+    make_default: bool = True
+
+
+class ModuleName(Given):
+    description: str = ""
+
+
+class ModuleChange(Given):
+    """With `version` status and description are that version's, else the module's."""
+
+    version: Optional[str] = None
+    default_version: Optional[str] = None
+    status: Optional[Literal["Active", "Deprecated", "Disabled"]] = None
+    description: Optional[str] = None
 
 
 class PipelineSubmission(BaseModel):

@@ -6,6 +6,7 @@ import re
 import secrets
 import time
 import uuid
+from collections.abc import Collection
 
 from rookery.errors import PathError, UserError
 
@@ -18,7 +19,9 @@ __all__ = [
     "check_model_name",
     "check_run_id",
     "check_workspace_name",
+    "copy_name",
     "is_reserved_environment",
+    "name_of_original",
     "new_guid",
     "new_run_id",
 ]
@@ -33,6 +36,7 @@ _PLAIN_PATH = re.compile(r"(?:(?!\.\.?/)[^/\\:\x00-\x1f\x7f]+/)*(?!\.\.?\Z)[^/\\
 RESERVED_COMPUTE = ("amlcompute", "local", "containerinstance")
 MAX_ARTIFACT_NAME = 4096
 RESERVED_ENVIRONMENTS = ("azureml", "microsoft")
+_COPY = re.compile(r"(?<=\S)\s+\(copy(?: ([0-9]{1,6}))?\)\Z")
 
 
 def new_run_id(experiment: str) -> str:
@@ -42,6 +46,30 @@ def new_run_id(experiment: str) -> str:
 
 def new_guid() -> str:
     return str(uuid.uuid4())
+
+
+def copy_name(name: str, taken: Collection[str] = ()) -> str:
+    """What a copy is called: 'birds (copy)' of 'birds', 'birds (copy 2)' of that or where that is taken; never '(copy) (copy)'."""
+    base, number = _without_copy(name)
+    while True:
+        number += 1
+        ending = " (copy)" if number == 1 else f" (copy {number})"
+        made = base[: 255 - len(ending)] + ending
+        if made not in taken:
+            return made
+
+
+def name_of_original(name: str) -> str:
+    """The name without what `copy_name` has put behind it: a copy is still the same pipeline."""
+    return _without_copy(name)[0]
+
+
+def _without_copy(name: str) -> tuple[str, int]:
+    base, number = name.strip(), 0
+    while found := _COPY.search(base):
+        number = max(number, int(found[1] or 1))
+        base = base[: found.start()]
+    return base, number
 
 
 def check_experiment_name(name: object) -> str:

@@ -249,6 +249,11 @@ class NodePaths:
         """Private and writable: scripts write to ../data."""
         return os.path.join(self.root, "wd")
 
+    @property
+    def elastic(self) -> str:
+        """Folder of torchrun's own files, which it would leave in the machine's temporary folder; goes with the work."""
+        return os.path.join(self.work_parent, ".torchelastic")
+
     def work(self, run_id: str) -> str:
         """The working folder: the snapshot's files, `outputs` and `logs`."""
         return os.path.join(self.work_parent, run_id)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+import datetime
 from typing import Any
 
 from rookery.errors import UserError
 from rookery.spec.pipeline import GRAPH_VERSION
+from rookery.spec.pipeline_file import written_twice
 from rookery.spec.safe_yaml import load_yaml
 
 __all__ = ["graph_from_yaml", "graph_to_yaml"]
@@ -44,9 +46,13 @@ def graph_from_yaml(text: str, where: str = "The file") -> dict[str, Any]:
     """The graph. What it lacks of version and name is added; what it says is not judged here.
 
     Raises:
-        UserError: it is no YAML, or no graph at all.
+        UserError: it is no YAML, no graph at all, or has a key twice; the last with `details.problems`.
     """
-    data = load_yaml(text, where)
+    data = _plain(load_yaml(text, where), where)
+    twice = written_twice(text)
+    if twice:
+        words = " ".join(problem.message for problem in twice)
+        raise UserError(f"{where}: {words}", details={"problems": [problem.plain() for problem in twice]})
     if not isinstance(data, dict) or not isinstance(data.get("nodes"), dict):
         raise UserError(f"{where} is no pipeline: it has no `nodes`. docs/pipelines.md shows one.")
     version = data.setdefault("version", GRAPH_VERSION)
@@ -58,6 +64,25 @@ def graph_from_yaml(text: str, where: str = "The file") -> dict[str, Any]:
         if isinstance(inputs, dict):
             node["inputs"] = {port: _long(source) for port, source in inputs.items()}
     return data
+
+
+def _plain(value: Any, where: str) -> Any:
+    """As JSON has it: keys are text, and so are dates, which YAML knows and JSON does not."""
+    if isinstance(value, dict):
+        return {_key(key): _plain(each, where) for key, each in value.items()}
+    if isinstance(value, (list, tuple, set)):
+        return [_plain(each, where) for each in value]
+    if isinstance(value, datetime.date):  # and datetime, which is one
+        return value.isoformat()
+    if isinstance(value, bytes):
+        raise UserError(f"{where} holds binary data (!!binary), which a pipeline has no use for.")
+    return value
+
+
+def _key(key: Any) -> str:
+    if isinstance(key, str):
+        return key
+    return "null" if key is None else str(key).lower() if isinstance(key, bool) else str(key)
 
 
 def _long(source: Any) -> Any:

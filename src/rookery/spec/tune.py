@@ -1,4 +1,5 @@
-"""What a tuning is asked to do: the plan of a run of kind `tune`. The rest of that run's RunSpec says what each child runs."""
+"""What a tuning is asked to do: the plan of a run of kind `tune`. The rest of that run's RunSpec says what each child runs, unless
+the plan itself names a pipeline."""
 
 from __future__ import annotations
 
@@ -7,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, Optional
 
 from rookery.errors import RunConfigError, UserError
-from rookery.spec.distributions import CHOICE, check_space
+from rookery.spec.distributions import CHOICE, check_space, value_at
 from rookery.spec.names import check_run_id
+from rookery.spec.pipeline import parameter_values
 from rookery.spec.plain import from_plain
 
 __all__ = [
@@ -19,6 +21,7 @@ __all__ = [
     "TunePlan",
     "check_tune_plan",
     "child_run_id",
+    "pipeline_parameter_name",
     "read_tune_plan",
 ]
 
@@ -52,6 +55,8 @@ class TunePlan:
     rule: of random sampling; sobol spreads the values evenly over the space.
     resume_from: earlier tunings whose children count for policies, for Bayesian sampling and for the best run.
     resume_children: earlier children that are run again first, with their values and with `--resume-from` their outputs.
+    pipeline: what each child runs where that is a pipeline: `{"graph", "parameters", "regenerate", "continue_on_failure"}`. The sampled
+        values are parameters of the graph then.
     """
 
     metric: str
@@ -67,6 +72,7 @@ class TunePlan:
     policy_options: dict[str, Any] = field(default_factory=dict)
     resume_from: tuple[str, ...] = ()
     resume_children: tuple[str, ...] = ()
+    pipeline: Optional[dict[str, Any]] = None
 
     @property
     def concurrency(self) -> int:
@@ -85,6 +91,11 @@ def read_tune_plan(data: Any) -> TunePlan:
 def child_run_id(parent: str, number: int) -> str:
     """What the children of a tuning are called."""
     return f"{parent}_{number}"
+
+
+def pipeline_parameter_name(name: str) -> str:
+    """The parameter of a pipeline that a name of the space means: dashes are for scripts."""
+    return name.lstrip("-")
 
 
 def check_tune_plan(plan: TunePlan) -> TunePlan:
@@ -117,6 +128,8 @@ def check_tune_plan(plan: TunePlan) -> TunePlan:
         )
     _check_policy(plan)
     _check_earlier(plan)
+    if plan.pipeline is not None:
+        _check_pipeline(plan.pipeline, plan, space)
     return plan
 
 
@@ -163,6 +176,23 @@ def _check_earlier(plan: TunePlan) -> None:
         raise RunConfigError(
             f"resume_child_runs has {len(plan.resume_children)} runs, more than max_total_runs={plan.max_total_runs}."
         )
+
+
+def _check_pipeline(pipeline: dict[str, Any], plan: TunePlan, space: dict[str, Any]) -> None:
+    """Whether what is sampled are parameters of the pipeline, every option of a choice included."""
+    graph = pipeline.get("graph")
+    if not isinstance(graph, dict) or not isinstance(pipeline.get("parameters") or {}, dict):
+        raise RunConfigError(
+            "`pipeline` of a tuning is an object: {graph, parameters, regenerate, continue_on_failure}."
+        )
+    if plan.resume_children:
+        raise RunConfigError(
+            "resume_child_runs is for scripts, which are given a folder by --resume-from; a pipeline has no such place. "
+            "Leave it away: steps that were done before are reused."
+        )
+    for name, (kind, arguments) in space.items():
+        for option in arguments[0] if kind == CHOICE else (value_at((kind, arguments), 0.377),):
+            parameter_values(graph, {pipeline_parameter_name(name): option})
 
 
 def _one_of(what: str, given: str, known: tuple[str, ...]) -> None:

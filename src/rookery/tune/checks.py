@@ -26,7 +26,8 @@ def check_tuning(record: Any, controller: Any, spec: RunSpec) -> None:
     plan = read_tune_plan(spec.plan)
     example = {name: value_at(distribution, 0.5) for name, distribution in check_space(plan.space).items()}
     child = check_run_spec(child_spec(spec, 0, example))
-    check_unedited(child.environment)
+    if child.kind == RunKind.SCRIPT:
+        check_unedited(child.environment)
     controller.check(child)
     total = plan.max_total_runs + sum(_check_earlier(record, plan, run_id) for run_id in plan.resume_from)
     if total > MAX_TOTAL_RUNS:

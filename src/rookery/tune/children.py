@@ -1,4 +1,4 @@
-"""From a tuning's RunSpec and one set of values to the RunSpec of a child. Pure."""
+"""From a tuning's RunSpec and one set of values to the RunSpec of a child: a script with arguments, or a pipeline with parameters. Pure."""
 
 from __future__ import annotations
 
@@ -9,13 +9,17 @@ from dataclasses import replace
 from typing import Any
 
 from rookery.spec.run import RunKind, RunSpec
-from rookery.spec.tune import child_run_id
+from rookery.spec.tune import child_run_id, pipeline_parameter_name
 
 __all__ = ["argument_name", "child_spec", "overridden", "with_values"]
 
 
 def child_spec(parent: RunSpec, number: int, values: Mapping[str, Any]) -> RunSpec:
-    """A run like the tuning's own, with these values as arguments of its script."""
+    """A run like the tuning's own, with these values as arguments of its script; or a run of its pipeline, with these values as
+    parameters."""
+    pipeline = (parent.plan or {}).get("pipeline")
+    if pipeline:
+        return _pipeline_spec(parent, pipeline, number, values)
     arguments, command = parent.arguments, parent.command
     if command:
         command = " ".join([command, *(shlex.quote(text) for text in _pairs(values))])
@@ -33,6 +37,18 @@ def child_spec(parent: RunSpec, number: int, values: Mapping[str, Any]) -> RunSp
         plan=None,
         tags={},
         properties={**_own_properties(parent), "rookery.trial": str(number)},
+    )
+
+
+def _pipeline_spec(parent: RunSpec, pipeline: Mapping[str, Any], number: int, values: Mapping[str, Any]) -> RunSpec:
+    sampled = {pipeline_parameter_name(name): value for name, value in values.items()}
+    return RunSpec(
+        run_id=child_run_id(parent.run_id, number),
+        experiment=parent.experiment,
+        kind=RunKind.PIPELINE,
+        parent_id=parent.run_id,
+        properties={**_own_properties(parent), "rookery.trial": str(number)},
+        plan={**pipeline, "parameters": {**(pipeline.get("parameters") or {}), **sampled}},
     )
 
 
@@ -54,10 +70,11 @@ def with_values(arguments: tuple[str, ...], values: Mapping[str, Any]) -> tuple[
     return (*kept, *_pairs(values))
 
 
-def overridden(arguments: tuple[str, ...], values: Mapping[str, Any]) -> list[str]:
-    """The parameters that the arguments name already."""
-    given = {text.partition("=")[0] for text in arguments}
-    return [name for name in values if argument_name(name) in given]
+def overridden(parent: RunSpec, values: Mapping[str, Any]) -> list[str]:
+    """What is sampled and given as well, as an argument of the script or a parameter of the pipeline."""
+    given = {text.partition("=")[0] for text in parent.arguments}
+    fixed = ((parent.plan or {}).get("pipeline") or {}).get("parameters") or {}
+    return [name for name in values if argument_name(name) in given or pipeline_parameter_name(name) in fixed]
 
 
 def argument_name(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import time
 from collections.abc import Mapping
@@ -15,7 +16,7 @@ from rookery.spec.tune import TunePlan
 from rookery.tune.policies import best_of, is_better
 from rookery.tune.state import Phase, Trial, TuneState
 
-__all__ = ["BEST_METRIC", "Teller", "failure", "progress_words", "shown_values", "trial_row"]
+__all__ = ["BEST_METRIC", "Teller", "failure", "missing_metric", "progress_words", "shown_values", "trial_row"]
 
 BEST_METRIC = "best_child_by_primary_metric"
 
@@ -48,6 +49,25 @@ def trial_row(trial: Trial, child_id: str, goal: str) -> dict[str, Any]:
         "best_at": None if best is None else trial.values.index(best) + 1,
         "last": None if last is None or math.isnan(last) else last,
     }
+
+
+def missing_metric(child: str, metric: str, kinds: Mapping[str, str]) -> str:
+    """Why a child that has completed has no value of the primary metric; `kinds` are of all that it logged."""
+    advice = f"Log it with run.log('{metric}', number)"
+    if kinds.get(metric) in ("scalar", "list"):
+        return (
+            f"Child '{child}' logged the primary metric '{metric}', but never as a number, so it has no rank. {advice}."
+        )
+    words = f"Child '{child}' has ended without logging the primary metric '{metric}'"
+    if metric in kinds:
+        return f"{words} as a number: it logged a {kinds[metric]} of that name. {advice}, or name another metric."
+    names = list(kinds)
+    plain = {name.lower(): name for name in names}
+    asked = metric.lower()
+    near = difflib.get_close_matches(asked, plain, n=1) or [name for name in plain if asked in name or name in asked]
+    logged = f"It logged: {', '.join(names[:10])}{' …' if len(names) > 10 else ''}." if names else "It logged nothing."
+    hint = f" Did you mean '{plain[near[0]]}'?" if near else ""
+    return f"{words}. {logged}{hint} {advice}, or name another metric."
 
 
 def progress_words(state: TuneState, plan: TunePlan) -> str:

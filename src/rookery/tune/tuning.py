@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections import deque
 from collections.abc import Callable
@@ -12,14 +13,16 @@ from typing import Any, Optional
 from rookery.engine.creating import create_run
 from rookery.errors import RookeryError, ServiceError, StorageError
 from rookery.record.clock import milliseconds, utc_now
+from rookery.record.trials import ChildSeen
 from rookery.spec.plain import from_plain
 from rookery.spec.run import RunSpec
 from rookery.spec.status import RunStatus
 from rookery.spec.tune import child_run_id, read_tune_plan
 from rookery.tune import state as st
 from rookery.tune.children import child_spec, overridden
+from rookery.tune.policies import best_of
 from rookery.tune.proposing import Proposer
-from rookery.tune.telling import Teller, failure, progress_words, shown_values, trial_row
+from rookery.tune.telling import Teller, failure, missing_metric, progress_words, shown_values, trial_row
 
 __all__ = ["Tuning"]
 
@@ -52,7 +55,7 @@ class Tuning:
         self._answer: Optional[st.Observation] = None
         self._dirty: deque[str] = deque()  # children that have rung
         self._looked_at_all = 0.0
-        self._subscribed: dict[str, Callable[[], None]] = {}
+        self._subscribed: dict[str, dict[str, Callable[[], None]]] = {}  # child → it, or a step of it → how to stop
         self._asked_to_stop: set[int] = set()
         self._has_warned = False
         self._progress = ""
@@ -85,9 +88,8 @@ class Tuning:
         return self._status.is_terminal
 
     def close(self) -> None:
-        for unsubscribe in self._subscribed.values():
-            unsubscribe()
-        self._subscribed = {}
+        for child in list(self._subscribed):
+            self._unwatch(child)
         self._proposer.close()
 
     # -- the beginning ---------------------------------------------------------------------------------------
@@ -109,12 +111,13 @@ class Tuning:
         state = st.TuneState(
             trials, bool(stored.get("is_exhausted")), stored.get("ending", ""), stored.get("why", ""), self._earlier()
         )
-        seen = self._record.trials.look([self._child(t) for t in trials], self.plan.metric, {})
+        seen = self._see_children([self._child(t) for t in trials], {})
         kept = []
         for trial in trials:
             found = seen.get(self._child(trial))
             if found is not None and trial.phase == st.Phase.PLANNED:
                 trial = replace(trial, phase=st.Phase.ACTIVE)  # its child was made, which was not noted any more
+                self._record.trials.note_values(self._child(trial), trial.parameters)
             if found is not None and found.values:
                 # What was judged stays judged; what came since is judged when it is looked at.
                 is_done = trial.phase == st.Phase.ENDED or self.plan.policy == "none"
@@ -122,7 +125,9 @@ class Tuning:
             self._teller.look_at(trial, self._child(trial), is_new=False)
             kept.append(trial)
             if trial.phase == st.Phase.ACTIVE:
-                self._watch(trial)
+                self._watch(self._child(trial))
+            else:
+                self._unwatch(self._child(trial))
         return replace(state, trials=tuple(kept))
 
     def _earlier(self) -> dict[str, tuple[float, ...]]:
@@ -130,13 +135,13 @@ class Tuning:
         found: dict[str, tuple[float, ...]] = {}
         for run_id in self.plan.resume_from:
             children = [row["child_id"] for row in self._record.trials.of(run_id)]
-            seen = self._record.trials.look(children, self.plan.metric, {})
+            seen = self._record.trials.look(children, self.plan.metric, {}, self._record.trials.steps_of(children))
             found.update({child: each.values for child, each in seen.items() if each.values})
         return found
 
     def _begin(self) -> None:
         plan = self.plan
-        given = overridden(self.spec.arguments, plan.space)
+        given = overridden(self.spec, plan.space)
         if given:
             self._record.runs.warn(
                 self.run_id,
@@ -159,7 +164,7 @@ class Tuning:
             self._looked_at_all = self.looked
             dirty.update(active)
         wanted = [child for child in active if child in dirty]
-        seen = self._record.trials.look(wanted, self.plan.metric, {c: len(t.values) for c, t in active.items()})
+        seen = self._see_children(wanted, {c: len(t.values) for c, t in active.items()})
         for child, found in seen.items():
             number = active[child].number
             if found.values:
@@ -170,6 +175,15 @@ class Tuning:
             answer, self._answer = self._answer, None
             self._see(answer)
             self._proposer.taken()
+
+    def _see_children(self, children: list[str], known: dict[str, int]) -> dict[str, ChildSeen]:
+        """Status and metric; a pipeline's metric may be logged by its steps, so these are listened to from here on."""
+        steps = self._record.trials.steps_of(children) if self.plan.pipeline else {}
+        for child, run_ids in steps.items():
+            for run_id in run_ids:
+                self._watch(child, run_id)
+        seen: dict[str, ChildSeen] = self._record.trials.look(children, self.plan.metric, known, steps)
+        return seen
 
     def _report(self, number: int, values: tuple[float, ...]) -> None:
         was_stopped = self.state.trials[number].stopped
@@ -184,22 +198,17 @@ class Tuning:
         trial = self.state.trials[number]
         child = self._child(trial)
         self._teller.say(f"{child} {status}" + (f" after {len(trial.values)} intervals" if trial.values else ""))
-        unsubscribe = self._subscribed.pop(child, None)
-        if unsubscribe is not None:
-            unsubscribe()
-        if status is RunStatus.COMPLETED and not trial.values and not self._has_warned:
+        self._unwatch(child)
+        if status is RunStatus.COMPLETED and best_of(self.plan.goal, trial.values) is None and not self._has_warned:
             self._warn_of_metric(child)
 
     def _warn_of_metric(self, child: str) -> None:
-        """The commonest mistake: the script logs another name."""
+        """The commonest mistake: the script logs another name. Said at once, not only when all children have run."""
         self._has_warned = True
-        names = self._record.trials.metric_names(child)
-        logged = f"It logged: {', '.join(names[:10])}." if names else "It logged nothing."
-        self._record.runs.warn(
-            self.run_id,
-            f"Child '{child}' has ended without logging the primary metric '{self.plan.metric}'. {logged} "
-            f"Log it with run.log('{self.plan.metric}', value), or name another.",
-        )
+        steps = self._record.trials.steps_of([child]).get(child, [])
+        words = missing_metric(child, self.plan.metric, self._record.trials.metric_kinds([child, *steps]))
+        self._teller.say(f"Warning: {words}")
+        self._record.runs.warn(self.run_id, words)
 
     # -- deciding and storing --------------------------------------------------------------------------------
 
@@ -262,7 +271,7 @@ class Tuning:
 
                 spec = resumed_spec(self._record, spec, trial.resumed_from, self._run["submitted_by"])
             secrets = self._record.secrets.of_run(self.run_id) if spec.secrets else {}
-            self._watch(trial)
+            self._watch(self._child(trial))
             create_run(self._record, self._controller, spec, self._run["submitted_by"], secrets)
         except NOT_FOR_EVER:
             raise
@@ -275,37 +284,67 @@ class Tuning:
         self._record.trials.note_values(spec.run_id, trial.parameters)
 
     def _stop(self, number: int) -> None:
-        if number not in self._asked_to_stop:
+        if number in self._asked_to_stop:
+            return
+        self._asked_to_stop.add(number)
+        if self.plan.pipeline:
+            # Their driver's thread may be waiting for ours at this moment: a step of another pipeline may be a tuning.
+            threading.Thread(target=self._cancel_beside, args=[number], name="rookery-tune-stop", daemon=True).start()
+        else:
+            self._cancel_child(number)
+
+    def _cancel_child(self, number: int) -> None:
+        try:
             self._controller.cancel(child_run_id(self.run_id, number))
-            self._asked_to_stop.add(number)
+        except BaseException:
+            self._asked_to_stop.discard(number)  # it is tried again
+            raise
+
+    def _cancel_beside(self, number: int) -> None:
+        try:
+            self._cancel_child(number)
+        except Exception as error:
+            log.warning("Child %s of tuning %s could not be stopped yet: %r", number, self.run_id, error)
 
     def _finish(self, action: st.Finish) -> None:
         trials = self.state.trials
         ended = {status: sum(t.status == status for t in trials) for status in ("Completed", "Canceled", "Failed")}
         words = ", ".join(f"{count} {status.lower()}" for status, count in ended.items() if count) or "no children"
-        self._teller.finish(f"{action.status}: {words}. {action.why}".rstrip())
+        reason = action.why
+        if action.status is not RunStatus.FAILED and not reason and trials and self._has_no_best():
+            reason = f"There is no best child: none has logged the primary metric '{self.plan.metric}' as a number."
+        self._teller.finish(f"{action.status}: {words}. {reason}".rstrip())
         error = None
         if action.status is RunStatus.FAILED:
             failed = next((t for t in trials if t.status == RunStatus.FAILED.value and not t.stopped), None)
             first = self._record.runs.get(self._child(failed))["error"] if failed else None
             error = failure(action.why, first)
-        self._store(action.status, action.why if action.status is not RunStatus.FAILED else "", error)
+        self._store(action.status, "" if action.status is RunStatus.FAILED else reason, error)
+
+    def _has_no_best(self) -> bool:
+        return all(best_of(self.plan.goal, trial.values) is None for trial in self.state.trials)
 
     # -- children --------------------------------------------------------------------------------------------
 
     def _child(self, trial: st.Trial) -> str:
         return child_run_id(self.run_id, trial.number)
 
-    def _watch(self, trial: st.Trial) -> None:
-        child = self._child(trial)
-        if child in self._subscribed:
+    def _watch(self, child: str, run_id: str = "") -> None:
+        """Whatever happens to a child, or to a step of it, has the child looked at."""
+        run_id = run_id or child
+        there = self._subscribed.setdefault(child, {})
+        if run_id in there:
             return
 
         def rang() -> None:
             self._dirty.append(child)
             self._rung()
 
-        self._subscribed[child] = self._record.bell.subscribe(f"run/{child}", rang)
+        there[run_id] = self._record.bell.subscribe(f"run/{run_id}", rang)
+
+    def _unwatch(self, child: str) -> None:
+        for unsubscribe in self._subscribed.pop(child, {}).values():
+            unsubscribe()
 
     def _rung(self) -> None:
         if not self.is_rung:  # else the driver knows already

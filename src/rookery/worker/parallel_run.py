@@ -3,11 +3,11 @@
     python -m rookery.worker.parallel_run --entry score.py --input NAME=PATH --output FOLDER [options] [-- arguments of the script]
 
 What `run` returns is a row for each file (or line of a table) that worked. A batch that raises, or takes too long, is tried again;
-what still fails counts against the error threshold. With `append_row` the rows of all batches, in order, are one file.
+what still fails counts against the error threshold. With `append_row` the rows of all batches, in order, are one file. How batches
+are cut (`--table`, `--keys`, `--pattern`, `--mini-batch`) is in `parallel_batches`.
 """
 
 import argparse
-import csv
 import importlib.util
 import inspect
 import io
@@ -19,19 +19,19 @@ import sys
 import traceback
 from typing import Any  # noqa: F401  (in comments, for Python 3.6)
 
-__all__ = ["MiniBatchContext", "main"]
+from rookery.worker.entry_script import offer
+from rookery.worker.parallel_batches import cut, mini_batch
 
-DEFAULT_FILES, DEFAULT_BYTES = 10, 1024 * 1024
-TABLES = (".csv", ".tsv", ".parquet")
+__all__ = ["MiniBatchContext", "main"]
 
 
 class MiniBatchContext(object):
     """What `run(mini_batch, mini_batch_context)` is told besides."""
 
-    def __init__(self, number, input_name):
+    def __init__(self, number, input_name, key):
         self.minibatch_index = number
         self.dataset_name = input_name
-        self.partition_key_value = {}
+        self.partition_key_value = key  # {key: value} where the step has partition_keys
 
 
 class _TooLong(Exception):
@@ -40,7 +40,12 @@ class _TooLong(Exception):
 
 def main(words=None):
     options, rest = _parse(sys.argv[1:] if words is None else words)
-    batches = _batches(options)
+    options.processes *= max(1, options.nodes)
+    try:
+        batches = cut(options)
+    except ValueError as wrong:
+        sys.stderr.write("%s\n" % wrong)
+        return 1
     print("%d mini batches in %d processes" % (len(batches), options.processes))
     sys.stdout.flush()
     results = _work(options, rest, batches)
@@ -62,6 +67,8 @@ def main(words=None):
             "%d items failed; error_threshold=%d allows no more than that.\n" % (failed, options.error_threshold)
         )
         return 1
+    if _too_many(options, len(errors), len(batches)):
+        return 1
     if options.append_row:
         with io.open(os.path.join(options.output, options.append_row), "w", encoding="utf-8") as f:
             for row in rows:
@@ -69,81 +76,38 @@ def main(words=None):
     return 0
 
 
+def _too_many(options, failed, total):
+    """Whether more mini batches failed than allowed_failed_count or allowed_failed_percent lets pass; says so."""
+    count, percent = options.allowed_failed_count, options.allowed_failed_percent
+    if count is not None and failed > count:
+        sys.stderr.write("%d mini batches failed; allowed_failed_count=%d.\n" % (failed, count))
+        return True
+    if percent is not None and total and 100.0 * failed / total > percent:
+        sys.stderr.write("%d of %d mini batches failed; allowed_failed_percent=%g.\n" % (failed, total, percent))
+        return True
+    return False
+
+
 def _parse(words):
     parser = argparse.ArgumentParser(prog="parallel_run")
     parser.add_argument("--entry", required=True)
     parser.add_argument("--input", action="append", default=[])
+    parser.add_argument("--table", action="append", default=[])
+    parser.add_argument("--keys", default="")
+    parser.add_argument("--pattern", action="append", default=[])
     parser.add_argument("--output", default="")
     parser.add_argument("--append-row", default="")
     parser.add_argument("--mini-batch", default="")
+    parser.add_argument("--nodes", type=int, default=1)
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--error-threshold", type=int, default=-1)
+    parser.add_argument("--allowed-failed-count", type=int, default=None)
+    parser.add_argument("--allowed-failed-percent", type=float, default=None)
+    parser.add_argument("--logging-level", default="INFO")
     parser.add_argument("--timeout", type=float, default=60.0)
     parser.add_argument("--tries", type=int, default=3)
     at = words.index("--") if "--" in words else len(words)
     return parser.parse_args(words[:at]), list(words[at + 1 :])
-
-
-def _batches(options):
-    """[{"input", "files" or "table", "count"}]."""
-    found = []  # type: list
-    for given in options.input:
-        name, _, path = given.partition("=")
-        files = _files(path)
-        if files and all(f.lower().endswith(TABLES) for f in files) and _is_size(options.mini_batch):
-            found.extend(_table_batches(name, files, _bytes(options.mini_batch)))
-        else:
-            size = int(options.mini_batch) if str(options.mini_batch).isdigit() else DEFAULT_FILES
-            for i in range(0, len(files), size):
-                found.append({"input": name, "files": files[i : i + size], "count": len(files[i : i + size])})
-    return found
-
-
-def _files(path):
-    if os.path.isfile(path):
-        return [path]
-    found = []  # type: list
-    for folder, folders, files in os.walk(path, followlinks=True):
-        folders.sort()
-        found.extend(os.path.join(folder, name) for name in sorted(files) if not name.startswith("."))
-    return found
-
-
-def _is_size(text):
-    """Tables are cut by bytes; without a size, or with one, they are tables. A plain number means files."""
-    return not str(text).isdigit()
-
-
-def _bytes(text):
-    text = str(text or "").strip().upper()
-    for unit, size in (("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10), ("B", 1)):
-        if text.endswith(unit):
-            return int(float(text[: -len(unit)] or 1) * size)
-    return DEFAULT_BYTES
-
-
-def _table_batches(name, files, size):
-    """Pieces of tables by the size of their lines; a parquet file is one piece."""
-    found = []
-    for path in files:
-        if path.lower().endswith(".parquet"):
-            import pandas
-
-            found.append({"input": name, "table": path, "rows": None, "count": len(pandas.read_parquet(path))})
-            continue
-        start, count, held = 0, 0, 0
-        with io.open(path, encoding="utf-8", newline="") as f:
-            lines = csv.reader(f, delimiter="\t" if path.lower().endswith(".tsv") else ",")
-            next(lines, None)
-            for line in lines:
-                count += 1
-                held += sum(len(cell) + 1 for cell in line)
-                if held >= size:
-                    found.append({"input": name, "table": path, "rows": (start, count), "count": count})
-                    start, count, held = start + count, 0, 0
-        if count:
-            found.append({"input": name, "table": path, "rows": (start, count), "count": count})
-    return found
 
 
 def _work(options, rest, batches):
@@ -170,6 +134,8 @@ def _begin(options, rest):
     if folder not in sys.path:
         sys.path.insert(0, folder)
     sys.argv = [options.entry] + list(rest)
+    identity = multiprocessing.current_process()._identity  # none in the first process
+    offer(options.output, options.logging_level, identity[0] - 1 if identity else 0)
     spec = importlib.util.spec_from_file_location("entry_script", options.entry)  # type: Any
     module = importlib.util.module_from_spec(spec)
     sys.modules["entry_script"] = module
@@ -199,19 +165,9 @@ def _one(job):
 
 
 def _call(number, batch):
-    given = batch["files"] if "files" in batch else _table(batch)
-    context = MiniBatchContext(number, batch["input"])
+    given = mini_batch(batch)
+    context = MiniBatchContext(number, batch["input"], batch["key"])
     return _here["run"](given, context) if _here["wants"] > 1 else _here["run"](given)
-
-
-def _table(batch):
-    import pandas
-
-    if batch["rows"] is None:
-        return pandas.read_parquet(batch["table"])
-    start, count = batch["rows"]
-    separator = "\t" if batch["table"].lower().endswith(".tsv") else ","
-    return pandas.read_csv(batch["table"], sep=separator, skiprows=range(1, start + 1), nrows=count)
 
 
 def _rows(made):

@@ -1,8 +1,8 @@
 """What an endpoint of an inference pipeline runs: `init` once, `run` for every request. Copied beside `graph.json` as `score.py`.
 
-A request is a JSON list of rows, `{"data": rows}` or `{"Inputs": {"WebServiceInput1": rows}}`; a row of pictures has `image`, a PNG or
-JPEG in base64. The answer is `{"columns": [name, …], "result": [[value, …], …]}`. The bytes of one picture are answered
-`{"label", "probability", "probabilities"}`.
+A request is a JSON list of rows, `{"data": rows}` or `{"Inputs": {"WebServiceInput1": rows, …}}`, which several inputs want; a row of
+pictures has `image`, a PNG or JPEG in base64. The answer is `{"columns": [name, …], "result": [[value, …], …]}`. The bytes of one
+picture are answered `{"label", "probability", "probabilities"}`. Several outputs are answered `{"Results": {name: one of these}}`.
 """
 
 from __future__ import annotations

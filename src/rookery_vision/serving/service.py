@@ -1,8 +1,9 @@
 """The modules of a graph, called one after the other for every request.
 
 `graph.json` (made by the keeper, `rookery.pipeline.serving`): `{"nodes": [{"id", "module", "parameters", "inputs": {port: {"node",
-"port"}}}, …], "kept": {node: folder}, "feeds": [{"node", "port", "name", "types"}, …], "output": {"node", "port"}}`; nodes in the order
-in which they run, each input from a node before it, from what is kept beside the file, or fed by a request.
+"port"}}}, …], "kept": {node: folder}, "feeds": [{"node", "port", "name", "types"}, …], "outputs": [{"node", "port", "name"}, …]}`; nodes in
+the order in which they run, each input from a node before it, from what is kept beside the file, or fed by a request. A graph of
+one output answers that table; one of several `{"Results": {name: table}}`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import json
 import math
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Union
 
 from rookery_vision.catalog import find
@@ -56,9 +57,14 @@ class GraphService:
             self._graph = json.load(f)
         self._kept = {node: os.path.join(folder, *path.split("/")) for node, path in self._graph["kept"].items()}
         self._names = list(dict.fromkeys(feed["name"] for feed in self._graph["feeds"]))
+        self._outputs = self._graph.get("outputs") or [
+            self._graph["output"]
+        ]  # the latter: deployed before there were several
         self._fed = {(feed["node"], feed["port"]) for feed in self._graph["feeds"]}
         self._known, self._label = _learned(self._kept.values())
-        self._once = tempfile.TemporaryDirectory(prefix="rookery-graph-")
+        # In the service's own folder, which goes when the service does: its processes are killed, and could remove nothing.
+        place = folder if os.access(folder, os.W_OK) else None
+        self._once = tempfile.TemporaryDirectory(prefix=".rookery-graph-", dir=place)
         moving = self._moving()
         self._made: Made = {}
         self._run([node for node in self._graph["nodes"] if node["id"] not in moving], self._made, self._once.name)
@@ -72,12 +78,22 @@ class GraphService:
             BadRequest: the request is at fault.
         """
         if not is_picture(body):
-            return _rows(self._score(read_rows(body, self._names)))
+            return self._shown(_rows, self._score(read_rows(body, self._names)))
+        if len(self._names) > 1:
+            raise BadRequest(
+                f"One picture, and several inputs are wanted: {', '.join(self._names)}. Send JSON: "
+                '{"Inputs": {name: [{"image": base64}]}}.'
+            )
         row = {"image": base64.b64encode(body).decode()}
-        return _one(self._score({name: [row] for name in self._names}))
+        return self._shown(_one, self._score({self._names[0]: [row]}))
 
-    def _score(self, given: dict[str, list[dict[str, Any]]]) -> Table:
-        """The scored table, without a label that nobody has sent."""
+    def _shown(self, form: Callable[[Table], dict[str, Any]], tables: list[Table]) -> dict[str, Any]:
+        if len(tables) == 1:
+            return form(tables[0])
+        return {"Results": {output["name"]: form(table) for output, table in zip(self._outputs, tables)}}
+
+    def _score(self, given: dict[str, list[dict[str, Any]]]) -> list[Table]:
+        """The table of every output, without a label that nobody has sent."""
         sent = {name for rows in given.values() for row in rows for name in row}
         with tempfile.TemporaryDirectory(prefix="rookery-asked-") as scratch:
             made = dict(self._made)
@@ -91,10 +107,9 @@ class GraphService:
                 raise
             except ModuleError as error:
                 raise BadRequest(str(error)) from error
-            output = self._graph["output"]
-            table = read_table(made[(output["node"], output["port"])])
-        columns = {n: column for n, column in table.columns.items() if n not in self._label or n in sent}
-        return Table(columns, table.task)
+            tables = [read_table(made[(output["node"], output["port"])]) for output in self._outputs]
+        hidden = {name for name in self._label if name not in sent}
+        return [Table({n: c for n, c in table.columns.items() if n not in hidden}, table.task) for table in tables]
 
     def _run(self, nodes: list[dict[str, Any]], made: Made, scratch: str) -> None:
         for place, node in enumerate(nodes):

@@ -1,1 +1,1 @@
-"""azureml.contrib: `services` is there; the rest are placeholders. Runs on Python 3.6."""
+"""azureml.contrib: `services` and `notebook` are there. Runs on Python 3.6."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 from fastapi import APIRouter
 
 from rookery.errors import UserError
-from rookery.pipeline.catalog import Catalog, card_from_plain
+from rookery.pipeline.catalog import Catalog, built_in_cards, card_from_plain, named
 from rookery.server.answers import JsonAnswer
 from rookery.server.auth import Asking
-from rookery.server.schemas_pipeline import ModuleNew
+from rookery.server.schemas_pipeline import ModuleChange, ModuleName, ModuleNew
 from rookery.server.services import Served
 from rookery.server.strict_json import strict_answer
 
@@ -18,6 +19,7 @@ __all__ = ["router"]
 
 router = APIRouter(tags=["pipelines"])
 MAIN = "rookery_module_main.py"
+MAX_NAME = 100
 _MAIN = """import sys
 
 from rookery_vision.declare.invoke import run
@@ -30,12 +32,13 @@ sys.exit(run({function}, sys.argv[1:]))
 
 @router.get("/modules")
 def list_modules(services: Served) -> JsonAnswer:
-    return strict_answer({"modules": [card.plain for card in Catalog(services.record).cards().values()]})
+    return strict_answer({"modules": [card.plain for card in named(Catalog(services.record).cards()).values()]})
 
 
 @router.post("/modules", status_code=201)
 def add_module(new: ModuleNew, services: Served, asking: Asking) -> JsonAnswer:
-    """A card and the snapshot of its folder; the same again is the same version."""
+    """A card and the snapshot of its folder; the same again is the same version. Without `make_default: false` it is the one that
+    pipelines get which name none."""
     record = services.record
     entries = record.snapshots.entries(new.snapshot_id)
     paths = {entry["path"] for entry in entries}
@@ -55,11 +58,48 @@ def add_module(new: ModuleNew, services: Served, asking: Asking) -> JsonAnswer:
     card = card_from_plain(given)
     if card.script not in paths:
         raise UserError(f"The card of '{card.name}' names the script '{card.script}', which is not in its folder.")
-    kept = record.custom_modules.put(card.name, given, snapshot_id, str(asking))
+    kept = record.custom_modules.put(card.name, given, snapshot_id, str(asking), new.version, new.make_default)
     return strict_answer(card_from_plain(kept["card"], kept["version"], kept["snapshot_id"]).plain, 201)
+
+
+@router.put("/modules/{name}")
+def create_module(name: str, new: ModuleName, services: Served, asking: Asking) -> JsonAnswer:
+    """A name that has no version yet; harmless where there is one."""
+    if not name.isidentifier() or len(name) > MAX_NAME:
+        raise UserError(f"A module cannot be called {name!r:.80}. It has letters, digits and '_', no digit first.")
+    services.record.custom_modules.create(name, new.description, str(asking))
+    return _shown(services, name)
+
+
+@router.get("/modules/{name}/versions")
+def list_versions(name: str, services: Served) -> JsonAnswer:
+    """All versions, oldest first; of a built-in module the one that there is."""
+    return _shown(services, name)
+
+
+@router.patch("/modules/{name}")
+def change_module(name: str, change: ModuleChange, services: Served, asking: Asking) -> JsonAnswer:
+    """Of the module, or with `version` of that version: `default_version`, `status`, `description`."""
+    services.record.custom_modules.change(name, by=str(asking), **change.model_dump())
+    return _shown(services, name)
 
 
 @router.delete("/modules/{name}")
 def delete_module(name: str, services: Served) -> JsonAnswer:
     services.record.custom_modules.delete(name)
     return strict_answer({})
+
+
+def _shown(services: Any, name: str) -> JsonAnswer:
+    record = services.record
+    card = built_in_cards().get(name)
+    if card is not None and record.custom_modules.find(name) is None:
+        one = {"version": card.version, "status": "Active", "description": card.plain["help"], "card": card.plain}
+        one.update(created_utc=None, created_by="")
+        about = {"status": "Active", "description": card.plain["help"], "default_version": card.version}
+        return strict_answer({"name": name, **about, "current": card.version, "versions": [one]})
+    known = record.custom_modules.versions(name)
+    for each in known["versions"]:
+        each["card"] = card_from_plain(each["card"], each["version"]).plain
+        del each["number"], each["snapshot_id"]
+    return strict_answer(known)

@@ -86,9 +86,7 @@ def enter(request: Request, services: Served, code: str = "", to: str = "/") -> 
 def show_login(services: Served, to: str = "/") -> Response:
     from rookery.server import pages
 
-    return pages.login_page(
-        services.prefix, services.identity["name"], services.record.people.count() > 0, to=safe_path(to)
-    )
+    return pages.login_page(services.identity["name"], services.record.people.count() > 0, to=safe_path(to))
 
 
 @open_router.post("/login")
@@ -119,11 +117,11 @@ def _log_in(request: Request, services: Served, name: str, password: str, goal: 
     try:
         user = log_in(services, request, name, password)
     except TooManyTriesError as error:
-        page = pages.login_page(services.prefix, workspace, True, error.message, name, 429, goal)
+        page = pages.login_page(workspace, True, error.message, name, 429, goal)
         page.headers["Retry-After"] = str(error.details["retry_after_s"])
         return page
     except AuthenticationError as error:
-        return pages.login_page(services.prefix, workspace, True, error.message, name, 401, goal)
+        return pages.login_page(workspace, True, error.message, name, 401, goal)
     seconds = get_setting("session_hours", services.paths.root) * 3600
     token = services.record.people.make_token(user["name"], "browser", seconds, "session")["token"]
     response = RedirectResponse(services.prefix + goal, 303)

@@ -21,6 +21,7 @@ from rookery.server.schemas_pipeline import GraphGiven, InferenceAsked, Inferenc
 from rookery.server.services import Served
 from rookery.server.strict_json import strict_answer
 from rookery.spec.data_definition import check_definition
+from rookery.spec.names import copy_name
 from rookery.spec.pipeline_yaml import graph_from_yaml, graph_to_yaml
 from rookery.spec.run import RunKind
 
@@ -113,7 +114,8 @@ def clone_pipeline_run(run_id: str, services: Served, asking: Asking) -> JsonAns
     for name, value in shown["parameters"].items():
         if name in graph["parameters"]:
             graph["parameters"][name] = {**graph["parameters"][name], "default": value}
-    name = f"{shown['display_name'] or graph.get('name') or 'pipeline'} (copy)"
+    taken = {draft["name"] for draft in services.record.drafts.list()}
+    name = copy_name(str(shown["display_name"] or graph.get("name") or "pipeline"), taken)
     facts = {"experiment": shown["experiment"], "parent_run_id": run_id}
     return strict_answer(services.record.drafts.create({**graph, "name": name}, name, str(asking), facts), 201)
 

@@ -2,7 +2,7 @@
 
 from rookery.azureml.finder import fill
 from rookery.sdk.graph_parts import InputPortDef, OutputPortDef  # noqa: F401
-from rookery.sdk.module_step import Module, ModuleVersion  # noqa: F401
+from rookery.sdk.module import Module, ModuleVersion  # noqa: F401
 from rookery.sdk.pipeline import Pipeline  # noqa: F401
 from rookery.sdk.pipeline_data import (  # noqa: F401
     InputPortBinding,

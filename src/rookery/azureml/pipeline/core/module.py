@@ -1,6 +1,6 @@
-"""azureml.pipeline.core.module. Differs: a module has one version, the last that was published."""
+"""azureml.pipeline.core.module. Differs: only Python scripts are published."""
 
 from rookery.azureml.finder import fill
-from rookery.sdk.module_step import Module, ModuleVersion, ModuleVersionDescriptor  # noqa: F401
+from rookery.sdk.module import Module, ModuleVersion, ModuleVersionDescriptor  # noqa: F401
 
 fill(globals())

@@ -1,4 +1,4 @@
-"""azureml.pipeline.core.schedule. Differs: a few time zones have Windows names, all others their IANA names."""
+"""azureml.pipeline.core.schedule. The same names."""
 
 from rookery.azureml.finder import fill
 from rookery.sdk.schedule import Schedule, ScheduleRecurrence, TimeZone  # noqa: F401
