@@ -42,6 +42,8 @@ def run(data):
         open(asked["mark"], "w").close()
     if "sleep" in asked:
         time.sleep(asked["sleep"])
+    if "wait" in asked:
+        open(asked["wait"], "rb").close()  # until somebody opens this FIFO for writing
     if "raise" in asked:
         raise RuntimeError(asked["raise"])
     if "exit" in asked:

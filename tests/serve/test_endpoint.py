@@ -138,12 +138,14 @@ class TestScoring:
         assert b'"asked":{"a":1}' in answered
         assert b'"asked":{"b":2}' in answered
 
+    @pytest.mark.slow
     def test_over_the_time_limit(self, coop):
         found = coop.deploy(config={"scoring_timeout_ms": 4000})
         before = score(found, {}).json()["pid"]
         assert score(found, {"sleep": 60}).status == 504
         assert score(found, {}).json()["pid"] != before
 
+    @pytest.mark.slow
     def test_no_room_in_the_queue(self, coop):
         found = coop.deploy(config={"max_request_wait_ms": 300, "scoring_timeout_ms": 60000, "max_queue": 1})
         answered = []

@@ -14,6 +14,8 @@ from rookery.client.client import Client
 from rookery.errors import EndpointError
 from tests.serve.conftest import Coop, a_coop, score
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def coop(tmp_path, home):

@@ -13,6 +13,8 @@ from rookery.errors import EndpointError, UnsupportedError
 from tests.serve import onnx_bytes
 from tests.serve.conftest import ask, score
 
+pytestmark = pytest.mark.slow
+
 ROWS = [[1.0, 2.0, 3.0, 4.0], [0.0, 0.0, 0.0, 1.0]]
 
 

@@ -11,6 +11,8 @@ import pytest
 
 from tests.serve.conftest import ask, score
 
+pytestmark = pytest.mark.slow
+
 OTHERS = sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/3.*/bin/python")))
 PYTHONS = list(dict.fromkeys([*OTHERS[-1:], *[p for p in OTHERS if "/3.6" in p], sys.executable]))
 

@@ -8,7 +8,11 @@ import json
 import threading
 import time
 
+import pytest
+
 from tests.serve.conftest import LIMIT_S, ask, score
+
+pytestmark = pytest.mark.slow
 
 
 class TestUpdates:

@@ -13,7 +13,16 @@ from rookery.spec.names import check_artifact_name
 from rookery.spec.plain import from_plain
 from rookery.spec.run import EnvironmentSpec
 
-__all__ = ["DEFAULTS", "KINDS", "check_config", "check_name", "check_port", "check_traffic", "check_what"]
+__all__ = [
+    "DEFAULTS",
+    "KINDS",
+    "autoscale_of",
+    "check_config",
+    "check_name",
+    "check_port",
+    "check_traffic",
+    "check_what",
+]
 
 KINDS = ("local", "aci", "aks")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}\Z")
@@ -44,7 +53,14 @@ BOUNDS = {
     "batch_wait_ms": (0, 10_000),
     "max_body_mb": (1, 2048),
     "startup_timeout_s": (1, 86_400),
+    "memory_gb_limit": (0.01, 65536),
+    "autoscale_min_replicas": (1, 32),
+    "autoscale_max_replicas": (1, 32),
+    "autoscale_target_utilization": (1, 100),
+    "autoscale_refresh_seconds": (1, 3600),
 }
+# v1's, for those that are left out.
+AUTOSCALE = {"min": 1, "max": 10, "target": 70, "refresh": 1}
 
 
 def check_name(name: object, what: str = "endpoint") -> str:
@@ -65,9 +81,15 @@ def check_config(given: Optional[dict[str, Any]], before: Optional[dict[str, Any
             continue
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
             raise EndpointError(f"{key} is {value!r:.40}; it must be a number from {low} to {high}.")
-    for key in ("num_replicas", "max_queue", "max_batch_size"):
+    whole = ("num_replicas", "max_queue", "max_batch_size", "autoscale_min_replicas", "autoscale_max_replicas")
+    for key in whole:
         if key in config and config[key] != int(config[key]):
             raise EndpointError(f"{key} is {config[key]!r}; it must be a whole number.")
+    scale = autoscale_of(config)
+    if scale and scale["min"] > scale["max"]:
+        raise EndpointError(
+            f"autoscale_min_replicas is {scale['min']} and autoscale_max_replicas {scale['max']}; the first must not be the larger one."
+        )
     variables = config.get("environment_variables") or {}
     if not isinstance(variables, dict) or not all(
         isinstance(k, str) and k and "=" not in k and "\0" not in k and isinstance(v, str) and "\0" not in v
@@ -75,6 +97,21 @@ def check_config(given: Optional[dict[str, Any]], before: Optional[dict[str, Any
     ):
         raise EndpointError("environment_variables must be an object of names and texts.")
     return config
+
+
+def autoscale_of(config: dict[str, Any]) -> Optional[dict[str, Any]]:
+    """{"min", "max", "share", "refresh_s"} of v1's options; None: as many processes as `num_replicas` says, always."""
+    if not config.get("autoscale_enabled"):
+        return None
+    low = int(config.get("autoscale_min_replicas") or AUTOSCALE["min"])
+    high = int(config.get("autoscale_max_replicas") or max(low, AUTOSCALE["max"]))
+    share = float(config.get("autoscale_target_utilization") or AUTOSCALE["target"]) / 100
+    return {
+        "min": low,
+        "max": high,
+        "share": share,
+        "refresh_s": float(config.get("autoscale_refresh_seconds") or AUTOSCALE["refresh"]),
+    }
 
 
 def check_port(port: Optional[int]) -> Optional[int]:

@@ -6,7 +6,7 @@ import socket
 from typing import Any, Optional
 
 from rookery.errors import EndpointError
-from rookery.serve.asked import DEFAULTS
+from rookery.serve.asked import DEFAULTS, autoscale_of
 from rookery.serve.fronts import FrontHandle
 from rookery.serve.keys import digest
 
@@ -82,6 +82,8 @@ def _revision(one: dict[str, Any]) -> dict[str, Any]:
         "revision": one["revision"],
         "launch": {key: one["launch"][key] for key in ("argv", "env", "cwd", "log")},
         "num_replicas": int(config["num_replicas"]),
+        "autoscale": autoscale_of(config),
+        "memory_gb": config.get("memory_gb_limit") or config["memory_gb"],
         "max_batch": int(config["max_batch_size"]),
         "startup_timeout_s": config["startup_timeout_s"],
         "no_code": one["what"]["no_code"],

@@ -173,7 +173,9 @@ class Steps:
             return
         error = (told["revisions"].get(str(serving["revision"])) or {}).get("error")
         state = "Healthy" if told["ready"] else "Unhealthy"
-        changed = {"state": state, "error": None if told["ready"] else error}
+        # What took too much memory will again: that is told until something else is deployed, though others answer meanwhile.
+        is_shown = not told["ready"] or (error or {}).get("code") == "memory"
+        changed = {"state": state, "error": error if is_shown else None}
         if any(version[key] != value for key, value in changed.items()):
             self._record.endpoints.change(row["name"], {}, {version["name"]: changed})
 

@@ -69,6 +69,7 @@ def _version(version: dict[str, Any], told: dict[str, Any], share: float) -> dic
         for one in revision["replicas"]
     ]
     environment = launch["environment"] if launch else None
+    serving = told.get("revisions", {}).get(str(told.get("serving"))) or {}
     return {
         "name": version["name"],
         "revision": newest["revision"],
@@ -82,6 +83,7 @@ def _version(version: dict[str, Any], told: dict[str, Any], share: float) -> dic
         "config": {**DEFAULTS, **newest["config"]},
         "environment": {k: environment[k] for k in ("name", "python", "deviations")} if environment else None,
         "replicas": replicas,
+        "scaling": serving.get("scaling"),
         "created_utc": version["created_utc"],
         "updated_utc": version["updated_utc"],
         **version["about"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import json
 import os
 import signal
@@ -19,6 +20,7 @@ __all__ = ["Replica"]
 
 CONNECT_S = 0.02  # between two tries, while the process is not up yet
 GRACE_S = 5.0  # to leave after it was told to
+_to_json = json.JSONEncoder(separators=(",", ":")).encode  # json.dumps would make one every time
 
 
 class Replica:
@@ -39,6 +41,8 @@ class Replica:
         self.told: dict[str, Any] = {}
         self.failure: Optional[dict[str, Any]] = None  # what it said when init() failed
         self.exit_code: Optional[int] = None
+        self.verdict = ""  # why it was ended by us, where that was its own doing
+        self.is_dismissed = False  # one less is wanted
         self.since = time.time()
         self.ready_at = 0.0
         self.busy_since = 0.0
@@ -84,13 +88,11 @@ class Replica:
         self._task = loop.create_task(self._connect())
 
     async def _connect(self) -> None:
-        loop = asyncio.get_running_loop()
         while not self._ended:
+            link = HostLink(self._on_message, self._on_lost)
             try:
-                _, link = await loop.create_unix_connection(
-                    lambda: HostLink(self._on_message, self._on_lost), self.socket
-                )
-            except (OSError, ConnectionError):
+                await link.connect(self.socket)
+            except OSError:
                 await asyncio.sleep(CONNECT_S)
                 continue
             if self._ended:
@@ -103,8 +105,8 @@ class Replica:
 
     @property
     def free(self) -> int:
-        """How many more requests it may be sent now."""
-        return self.capacity - len(self.under_way) if self.state == "ready" else 0
+        """How many more requests it may be sent now. None, once it is dead: for a moment its state does not say so yet."""
+        return self.capacity - len(self.under_way) if self.state == "ready" and not self._ended else 0
 
     def send(self, request: Request, head: bytes) -> bool:
         self._number = (self._number + 1) & 0xFFFFFFFF
@@ -142,6 +144,18 @@ class Replica:
             self.kill()
         elif not self.under_way:
             self._tell_to_leave()
+
+    def dismiss(self) -> None:
+        """As `drain`, and nobody takes its place."""
+        self.is_dismissed = True
+        self.drain()
+
+    def condemn(self, words: str) -> None:
+        """Ends it for what it did, which its log and `how_it_ended` then say."""
+        self.verdict = words
+        with contextlib.suppress(OSError), open(self.launch["log"], "a", encoding="utf-8") as f:
+            f.write(f"rookery: process {self.pid}: {words}\n")
+        self.kill()
 
     def _tell_to_leave(self) -> None:
         if self._link is None or not self._link.send(0, STOP, b"{}"):
@@ -196,6 +210,8 @@ class Replica:
 
     def how_it_ended(self) -> str:
         """In words."""
+        if self.verdict:
+            return self.verdict
         if self.failure:
             return f"init() failed: {self.failure.get('summary', '')}"
         if self.exit_code is None:
@@ -222,9 +238,14 @@ def start_ticks(pid: int) -> Optional[int]:
 
 def request_head(request: Request, is_raw: bool) -> bytes:
     """What the scoring process is told of a request; all headers only where it asks for them."""
-    told: dict[str, Any] = {"m": request.method, "c": request.headers.get("content-type", "")}
-    if request.query:
-        told["q"] = request.query
-    if is_raw:
-        told.update(p=request.path, h=list(request.headers.items()), a=request.connection.peer)
-    return json.dumps(told, separators=(",", ":")).encode("utf-8")
+    if not is_raw:
+        return _short_head(request.method, request.headers.get("content-type", ""), request.query)
+    told = {"m": request.method, "c": request.headers.get("content-type", ""), "q": request.query, "p": request.path}
+    return _to_json({**told, "h": list(request.headers.items()), "a": request.connection.peer}).encode("utf-8")
+
+
+@functools.lru_cache(maxsize=64)
+def _short_head(method: str, content_type: str, query: str) -> bytes:
+    """Kept, because most requests are alike."""
+    told = {"m": method, "c": content_type}
+    return _to_json({**told, "q": query} if query else told).encode("utf-8")

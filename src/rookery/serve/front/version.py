@@ -91,7 +91,7 @@ class Version:
             request.sent = time.perf_counter()
             if not best.send(request, request_head(request, bool(best.told.get("raw")))):
                 self.waiting.appendleft(request)
-                return
+                best.kill()  # it has hung up, so it is dead or about to be; another one may be free
 
     def answered(self, request: Request, head: dict[str, Any], body: bytes) -> None:
         now = time.perf_counter()
@@ -108,9 +108,9 @@ class Version:
         if head.get("f"):
             headers.append(("x-ms-run-function-failed", "True"))
         headers += [(name, value) for name, value in head.get("h") or ()]
-        self._count(self.name, total, run, queue, batch, status >= 500)
         request.answer(status, headers, body, head.get("c") or "application/json")
         self.wake()
+        self._count(self.name, total, run, queue, batch, status >= 500)  # when nobody waits for it any more
 
     def take_back(self, request: Request, may_repeat: bool, words: str) -> None:
         """A process died over it, or before it came to it."""
@@ -156,7 +156,7 @@ class Version:
         now, clock = time.monotonic(), time.perf_counter()
         timeout_s = float(self.config["scoring_timeout_ms"]) / 1000
         for one in (*self.revisions.values(), *self._old):
-            one.look(now, timeout_s)
+            one.look(now, timeout_s, len(self.waiting) if one is self.serving else 0)
         self._old = [one for one in self._old if one.replicas]
         wait_s = float(self.config["max_request_wait_ms"]) / 1000
         while self.waiting and clock - self.waiting[0].arrived > wait_s:

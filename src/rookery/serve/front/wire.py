@@ -11,13 +11,18 @@ import re
 import time
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
-__all__ = ["Connection", "Request", "refusal", "write_parts"]
+__all__ = ["RECEIVED", "Connection", "Request", "refusal", "write_parts"]
 
 MAX_HEAD = 64 * 1024
-JOINED = 32 * 1024
+JOINED = 256 * 1024  # a body of this size is copied sooner than sent for itself
+STRAIGHT = 4 * 1024 * 1024  # the largest body that the socket is read straight into
+SHARE = 16  # once this part of it is there: memory is not given for a mere Content-Length
 MAX_CONNECTIONS = 4000
+# Where all sockets of this process are read into: what is in it is taken out before the next one is read. asyncio's own way asks the
+# system for a quarter of a megabyte at every read, and gives it back.
+RECEIVED = memoryview(bytearray(256 * 1024))
 _TOKEN = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+\Z").match
 _METHODS = (b"GET", b"POST", b"OPTIONS", b"HEAD", b"PUT", b"DELETE", b"PATCH")
 _WORDS = {status.value: status.phrase for status in HTTPStatus}
@@ -30,7 +35,7 @@ class Request:
 
     def __init__(self, connection: Connection, method: str, path: str, query: str, headers: dict[str, str]) -> None:
         self.connection, self.method, self.path, self.query, self.headers = connection, method, path, query, headers
-        self.body = b""
+        self.body: Union[bytes, bytearray] = b""
         self.arrived = self.sent = 0.0
         self.tries = 0
         self.version = ""
@@ -40,7 +45,7 @@ class Request:
         self.connection.respond(self, status, headers, body, content_type)
 
 
-class Connection(asyncio.Protocol):
+class Connection(asyncio.BufferedProtocol):
     """One client. Requests are handled one after the other; what follows on the wire waits in the buffer.
 
     Args:
@@ -54,6 +59,7 @@ class Connection(asyncio.Protocol):
         self._buffer = bytearray()
         self._request: Optional[Request] = None  # whose body is being read
         self._left = 0  # bytes of it that are missing; -1: chunked
+        self._body: Optional[bytearray] = None  # of it, where the socket is read straight into it
         self._chunks: list[bytes] = []
         self._size = 0  # of the chunks
         self._busy = False  # a request is being answered
@@ -73,9 +79,17 @@ class Connection(asyncio.Protocol):
         self._known.discard(self)
         self._transport = None
 
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return RECEIVED if self._body is None else memoryview(self._body)[-self._left :]
+
+    def buffer_updated(self, nbytes: int) -> None:
         self.heard = time.monotonic()
-        self._buffer += data
+        if self._body is not None:
+            self._left -= nbytes
+            if not self._left:
+                self._advance()
+            return
+        self._buffer += RECEIVED[:nbytes]
         if self._busy:
             if len(self._buffer) > self._limit() + MAX_HEAD and self._transport is not None:
                 self._transport.pause_reading()
@@ -200,7 +214,17 @@ class Connection(asyncio.Protocol):
         assert request is not None
         if self._left < 0:
             return self._read_chunks(request)
+        if self._body is not None:
+            if self._left:
+                return False
+            request.body, self._body = self._body, None
+            return True
         if len(self._buffer) < self._left:
+            if self._left <= min(STRAIGHT, SHARE * len(self._buffer)):
+                self._body = bytearray(self._left)
+                self._body[: len(self._buffer)] = self._buffer
+                self._left -= len(self._buffer)
+                self._buffer.clear()
             return False
         with memoryview(self._buffer) as view:  # a slice of the buffer itself would be copied twice
             request.body = bytes(view[: self._left])

@@ -11,11 +11,12 @@ __all__ = ["ANSWER", "FAILED", "READY", "SCORE", "STOP", "Link", "pack"]
 
 HEAD = struct.Struct("!IBII")
 SCORE, ANSWER, READY, FAILED, STOP = 1, 2, 3, 4, 5
-CHUNK = 1024 * 1024
+ROOM, KEPT = 256 * 1024, 4 * 1024 * 1024  # bytes to read into at first; at most, while there is nothing to read
+_to_json = json.JSONEncoder(separators=(",", ":")).encode  # json.dumps would make one every time
 
 
 def pack(number, kind, head, body=b""):
-    text = json.dumps(head, separators=(",", ":")).encode("utf-8")
+    text = _to_json(head).encode("utf-8")
     return HEAD.pack(number, kind, len(text), len(body)) + text + body
 
 
@@ -25,7 +26,9 @@ class Link(object):
     def __init__(self, sock):
         self.sock = sock
         sock.setblocking(False)
-        self._buffer = bytearray()
+        # Used again and again: to get new memory for every message takes longer than to read it.
+        self._room = memoryview(bytearray(ROOM))
+        self._start = self._end = 0  # of what has been read and not taken
         self._poll = select.poll()
         self._poll.register(sock, select.POLLIN)
 
@@ -43,30 +46,45 @@ class Link(object):
             self._receive()
 
     def _take(self):
-        have = len(self._buffer)
+        start, have = self._start, self._end - self._start
         if have < HEAD.size:
             return None
-        number, kind, nhead, nbody = HEAD.unpack_from(self._buffer)
-        end = HEAD.size + nhead + nbody
-        if have < end:
+        number, kind, nhead, nbody = HEAD.unpack_from(self._room, start)
+        size = HEAD.size + nhead + nbody
+        if have < size:
+            self._make_room(size)
             return None
-        view = memoryview(self._buffer)
-        head = bytes(view[HEAD.size : HEAD.size + nhead])
-        body = bytes(view[HEAD.size + nhead : end])
-        view.release()
-        del self._buffer[:end]
+        split = start + HEAD.size + nhead
+        head, body = bytes(self._room[start + HEAD.size : split]), bytes(self._room[split : start + size])
+        self._start += size
+        if self._start == self._end:
+            self._start = self._end = 0
+            if len(self._room) > KEPT:
+                self._room = memoryview(bytearray(ROOM))
         return number, kind, json.loads(head.decode("utf-8")) if head else {}, body
 
+    def _make_room(self, size):
+        """For a message of that size, the beginning of which is there."""
+        if self._start + size <= len(self._room):
+            return
+        unread = bytes(self._room[self._start : self._end])
+        if size > len(self._room):
+            self._room = memoryview(bytearray(size))
+        self._room[: len(unread)] = unread
+        self._start, self._end = 0, len(unread)
+
     def _receive(self):
+        if self._end == len(self._room):
+            self._make_room(self._end - self._start + HEAD.size)
         try:
-            data = self.sock.recv(CHUNK)
+            count = self.sock.recv_into(self._room[self._end :])
         except (BlockingIOError, InterruptedError):
             return
         except OSError:
-            data = b""
-        if not data:
+            count = 0
+        if not count:
             raise EOFError("the front has closed the connection")
-        self._buffer += data
+        self._end += count
 
     def send(self, message):
         """All of it. EOFError: the front is gone."""
