@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import statistics
 import tempfile
 from typing import Any
 
+from benchmarks.frames import frame_results
 from benchmarks.result import Result
 
 NODES = 300
-FRAME_GOAL_MS = 33.0  # thirty pictures a second: what the page itself computes for one, without a graphics card
+COMPUTED_GOAL_MS = 33.0  # thirty pictures a second: what the page itself computes for one, without a graphics card
 OPEN_GOAL_S = 5.0
 # Every frame's length while something is done.
 WATCH = """() => {
@@ -45,12 +45,11 @@ def measure(ws: Any) -> list[Result]:
             frames[what] = (times, (_computed_s(session) - before) * 1000 / max(1, len(times)))
     results = [Result(f"designer: {NODES} nodes, opened", opened_s, "s", OPEN_GOAL_S)]
     for what, (times, computed_ms) in frames.items():
-        results.append(Result(f"designer: {NODES} nodes {what}, computed per frame", computed_ms, "ms", FRAME_GOAL_MS))
-        results.append(Result(f"designer: {NODES} nodes {what}, median frame", statistics.median(times), "ms", None))
-        print(
-            f"  {what}: {len(times)} frames, median {statistics.median(times):.0f} ms, "
-            f"95 % within {sorted(times)[int(len(times) * 0.95)]:.0f} ms, longest {max(times):.0f} ms"
+        results.append(
+            Result(f"designer: {NODES} nodes {what}, computed per frame", computed_ms, "ms", COMPUTED_GOAL_MS)
         )
+        results += frame_results(f"designer: {NODES} nodes {what}", times)
+        print(f"  {what}: {len(times)} frames, longest {max(times):.0f} ms")
     return results
 
 

@@ -72,6 +72,22 @@ class Board:
         """Until this node is in sight: on the canvas, and not under the pane."""
         self.until(lambda: self._is_seen(node), f"{node} is not in sight")
 
+    def click(self, what: Any) -> None:
+        """On something of the canvas itself: once it is in sight and does not move, which a person would wait for too."""
+        what.wait_for()
+        self.until(lambda: self._is_still(what), "what is to be clicked is not in sight, or moves")
+        what.click()
+
+    def drop(self, *paths: Any) -> None:
+        """Files from a desktop, on the middle of the canvas."""
+        box = self.page.get_by_test_id("designer-canvas").bounding_box()
+        at = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
+        data = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
+        session = self.page.context.new_cdp_session(self.page)
+        for kind in ("dragEnter", "dragOver", "drop"):
+            session.send("Input.dispatchDragEvent", {"type": kind, **at, "data": data})
+        session.detach()
+
     def connect(self, source: str, output: str, target: str, given: str) -> None:
         """Draws a line from port to port, and sees it there."""
         line = self.page.locator(f'.react-flow__edge[data-id="{target}:{given}"]')
@@ -174,6 +190,16 @@ class Board:
             node,
         )
         return seen
+
+    def _is_still(self, what: Any) -> bool:
+        before, room = what.bounding_box(), self.page.get_by_test_id("designer-canvas").bounding_box()
+        self.page.wait_for_timeout(150)
+        if before is None or room is None or before != what.bounding_box():
+            return False
+        return all(
+            room[side] <= before[side] and before[side] + before[size] <= room[side] + room[size]
+            for side, size in (("x", "width"), ("y", "height"))
+        )
 
     def _middle(self, selector: str) -> tuple[float, float]:
         box = self.page.locator(selector).bounding_box()

@@ -6,7 +6,11 @@ import glob
 import json
 import os
 
+import pytest
+
 from tests.studio.test_login import PASSWORD, coop, log_in, url  # noqa: F401  (fixtures)
+
+pytestmark = pytest.mark.slow
 
 WAITS = """
 import os, sys, time

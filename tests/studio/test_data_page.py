@@ -12,6 +12,8 @@ import pytest
 
 from rookery.testing.browser import PHONE
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 NAME = "hens & rooks"
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import struct
+import zipfile
+
 import pytest
 
 from tests.studio.designing import board_of, graph_of, module
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -170,11 +175,10 @@ class TestHands:
         board.page.get_by_test_id("designer-group-make").click()
         group = board.page.get_by_test_id("designer-group")
         group.wait_for()
-        # A button that is drawn anew between press and release misses a click: on a loaded machine that happens.
-        board.page.get_by_label("Close the group Group").dispatch_event("click")
+        board.click(board.page.get_by_label("Close the group Group"))
         board.node("split").wait_for(state="detached")
         assert "4 modules" in group.inner_text()
-        board.page.get_by_label("Open the group Group").click()
+        board.click(board.page.get_by_label("Open the group Group"))
         board.node("split").wait_for()
         board.page.get_by_label("Add a note").click()
         board.page.get_by_test_id("designer-note").get_by_label("Note").fill("mind the hens")
@@ -209,3 +213,56 @@ class TestHands:
         board.page.get_by_test_id("designer-yaml-open").click()
         board.node("split").wait_for()
         assert board.saved()["graph"]["nodes"]["split"]["parameters"] == {"fraction": 0.5}
+
+
+class TestDropped:
+    def test_a_zip_of_pictures_becomes_a_data_set_and_a_node(self, board, tmp_path):
+        packed = tmp_path / "wild birds.zip"
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as f:
+            f.writestr("hens/large.bmp", bitmap(400))
+            f.writestr("turkeys/small.bmp", bitmap(32))
+        board.open_new(graph_of("dropped", {}), board.base)
+        board.drop(packed)
+        board.page.get_by_test_id("data-chosen").get_by_text("wild birds.zip").wait_for()
+        board.page.get_by_test_id("data-upload").click()
+        shown = board.page.get_by_test_id("designer-node")
+        shown.get_by_text("wild birds").wait_for()
+        saved = board.saved()["graph"]["nodes"]
+        assert [(each["kind"], each["dataset"]) for each in saved.values()] == [("data", "wild birds")]
+        known = board.ask("/datasets")["datasets"]
+        assert [each["latest_version"] for each in known if each["name"] == "wild birds"] == [1]
+        # In the grid a large one is made small, and only then shown.
+        board.seen.open(f"{board.base}/data/wild%20birds?version=1&folder=hens")
+        picture = board.page.get_by_test_id("data-grid").locator("img[data-is=here]")
+        board.until(
+            lambda: picture.count() == 1 and picture.evaluate("image => image.naturalWidth") == 256, "no picture"
+        )
+        assert picture.get_attribute("src").startswith("blob:")
+
+    def test_what_is_no_data_gets_a_sentence_and_leaves_nothing(self, board, tmp_path):
+        broken = tmp_path / "broken.zip"
+        broken.write_bytes(b"PK\x03\x04 and then nothing of a zip")
+        (tmp_path / "nothing in it").mkdir()
+        board.open_new(graph_of("refused", {}), board.base)
+        board.drop(tmp_path / "nothing in it")
+        dialog = board.page.get_by_role("dialog")
+        dialog.get_by_text("There is no file in it.").wait_for()
+        board.page.keyboard.press("Escape")
+        dialog.wait_for(state="detached")
+        board.drop(broken)
+        board.page.get_by_test_id("data-upload").click()
+        board.page.get_by_text("Nothing was kept").wait_for()
+        said = board.page.get_by_test_id("error").inner_text()
+        assert "zip" in said, said
+        board.page.get_by_test_id("data-upload-cancel").click()
+        dialog.wait_for(state="detached")
+        assert board.page.get_by_test_id("designer-node").count() == 0
+        assert "broken" not in [each["name"] for each in board.ask("/datasets")["datasets"]]
+        board.seen.problems[:] = [each for each in board.seen.problems if "status of 400" not in each]
+
+
+def bitmap(side: int) -> bytes:
+    """A picture without any library: a BMP of one colour."""
+    rows = (b"\x30\x80\xd0" * side).ljust((3 * side + 3) // 4 * 4, b"\0") * side
+    head = struct.pack("<2sIHHI", b"BM", 54 + len(rows), 0, 0, 54)
+    return head + struct.pack("<IiiHHIIiiII", 40, side, side, 1, 24, 0, len(rows), 2835, 2835, 0, 0) + rows

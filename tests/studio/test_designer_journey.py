@@ -7,6 +7,8 @@ import pytest
 from rookery.testing.modules_env import ensure_modules_python
 from tests.studio.designing import board_of
 
+pytestmark = pytest.mark.slow
+
 # The module of the palette, the id that its node gets, where it is dropped.
 NINE = (
     ("convert_to_image_directory", "convert_to_image_directory", (150, 60)),

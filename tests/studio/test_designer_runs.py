@@ -7,6 +7,8 @@ import pytest
 from tests.studio.designing import board_of, graph_of, module
 from tests.studio.filled import _picture
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def pictures(studio, tmp_path_factory):
@@ -42,9 +44,7 @@ def test_submit_clone_change_reuse_and_compare(studio, pictures):
         page.get_by_test_id("designer-clone").click()
         board.node("split").wait_for()
         assert board.saved()["graph"]["nodes"]["split"]["parameters"] == {"fraction": 0.5}
-        page.get_by_test_id("designer-name").fill(
-            "wood"
-        )  # the same pipeline again: what was reused, and why not, is told against it
+        assert page.get_by_test_id("designer-name").input_value() == "wood (copy)"
         board.choose("split")
         board.set("fraction", 0.25)
         board.close_pane()
@@ -53,6 +53,9 @@ def test_submit_clone_change_reuse_and_compare(studio, pictures):
         ran = board.wait_over(second, "Completed")
         assert ran["steps"]["convert"]["reused_from"]
         assert not ran["steps"]["split"]["reused_from"]
+        assert (
+            ran["steps"]["split"]["reuse"] == "not reused: fraction was 0.5, is 0.25"
+        )  # told against what it is a clone of
         page.locator('[data-node="convert"][data-reused="yes"]').wait_for()
         board.choose("split")
         page.get_by_test_id("designer-pane").get_by_text("fraction").first.wait_for()  # why it was not reused

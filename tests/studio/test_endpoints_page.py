@@ -10,6 +10,8 @@ from rookery.testing.browser import PHONE, WIDE
 from tests.studio.filled import settle
 from tests.studio.served import PICTURE, serve
 
+pytestmark = pytest.mark.slow
+
 HEALTHY = '[data-testid=endpoint-head] >> text="Healthy"'
 LONG_MS = 60_000
 

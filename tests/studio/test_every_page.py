@@ -11,6 +11,8 @@ from rookery.testing.browser import PHONE, WIDE
 from tests.studio.filled import fill, settle
 from tests.studio.served import serve
 
+pytestmark = pytest.mark.slow
+
 SOURCES = Path(__file__).parents[2] / "studio" / "src" / "pages"
 
 # Addresses by the pattern of their route; {…} are names of what `fill` has made. A route that is not here fails a test below.

@@ -7,6 +7,8 @@ import pytest
 from tests.cli.program import Program
 from tests.conftest import stop_keepers
 
+pytestmark = pytest.mark.slow
+
 PASSWORD = "a long and good one"
 
 
@@ -43,6 +45,14 @@ def test_refused_then_let_in_where_one_wanted_to_go(browser, url):
         seen.page.wait_for_url("**/settings?tab=look")
         seen.page.get_by_test_id("settings-look").wait_for()
         seen.page.get_by_test_id("tab-users").wait_for()  # once it is known what she may
+
+
+def test_an_address_that_mlflow_prints_is_kept_through_the_login(browser, url):
+    with browser.page(f"{url}/#/models/crows/versions/2", check=False) as seen:  # there is none: the page says so
+        log_in(seen.page, "ann", "a wrong one")
+        seen.page.get_by_role("alert").wait_for()
+        log_in(seen.page, "ann")
+        seen.page.wait_for_url("**/models/crows?version=2")
 
 
 def test_a_reader_is_not_offered_what_is_refused(browser, url):

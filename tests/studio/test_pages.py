@@ -7,6 +7,8 @@ import pytest
 from tests.studio.filled import fill
 from tests.studio.test_run_page import _until as until
 
+pytestmark = pytest.mark.slow
+
 WAITS = """
 import os, sys, time
 while not os.path.exists(sys.argv[1]):

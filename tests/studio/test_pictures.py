@@ -13,6 +13,8 @@ import pytest
 
 from tests.studio.filled import settle
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 BIRDS = ROOT / "examples" / "birds"
 LARGEST_BYTES = 200_000

@@ -11,6 +11,8 @@ import pytest
 from rookery.testing.browser import PHONE, WIDE
 from tests.studio.test_run_page import _png, _until
 
+pytestmark = pytest.mark.slow
+
 ONNX = Path(__file__).parent.parent / "server" / "files" / "net.onnx"
 
 NAMES = ("crow", "rook", "jackdaw")  # no part of any run's id, which is searched too

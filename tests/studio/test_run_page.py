@@ -11,6 +11,8 @@ import pytest
 
 from rookery.testing.browser import PHONE, WIDE
 
+pytestmark = pytest.mark.slow
+
 LOGS = "?tab=logs"
 METRICS = "?tab=metrics"
 

@@ -11,6 +11,8 @@ from tests.conftest import stop_keepers
 from tests.studio.conftest import Studio
 from tests.studio.many import fill
 
+pytestmark = pytest.mark.slow
+
 TRAINS = """
 import argparse
 from azureml.core import Run

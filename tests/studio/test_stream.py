@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import pytest
+
 from tests.studio.test_run_page import _until
+
+pytestmark = pytest.mark.slow
 
 OK = "print('chirp')\n"
 LIVE = "[data-testid=connection][data-state=live]"

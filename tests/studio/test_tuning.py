@@ -8,6 +8,8 @@ import pytest
 
 from rookery.testing.browser import PHONE, WIDE
 
+pytestmark = pytest.mark.slow
+
 TRAINS = """
 import argparse, os, time
 from azureml.core import Run

@@ -674,6 +674,13 @@ export interface EndpointReplica {
   restarts: number;
 }
 
+export interface EndpointScaling {
+  min_replicas: number;
+  max_replicas: number;
+  wanted: number;
+  utilization: number;
+}
+
 export interface EndpointToken {
   access_token: string;
   token_type: string;
@@ -694,6 +701,7 @@ export interface EndpointVersion {
   config: Record<string, unknown>;
   environment: EndpointEnvironment | null;
   replicas: EndpointReplica[];
+  scaling: EndpointScaling | null;
   created_utc: string;
   updated_utc: string;
   description: string;
@@ -1243,10 +1251,23 @@ export interface ModuleCardListing {
   modules: ModuleCard[];
 }
 
+export interface ModuleChange {
+  version?: string | null;
+  default_version?: string | null;
+  status?: "Active" | "Deprecated" | "Disabled" | null;
+  description?: string | null;
+}
+
+export interface ModuleName {
+  description?: string;
+}
+
 export interface ModuleNew {
   card: Record<string, unknown>;
   snapshot_id: string;
   function?: string | null;
+  version?: string | null;
+  make_default?: boolean;
 }
 
 export interface ModuleParameter {
@@ -1269,6 +1290,24 @@ export interface ModulePort {
   types: string[];
   optional: boolean;
   help: string;
+}
+
+export interface ModuleVersion {
+  version: string;
+  status: string;
+  description: string;
+  card: ModuleCard;
+  created_utc: string | null;
+  created_by: string;
+}
+
+export interface ModuleVersions {
+  name: string;
+  status: string;
+  description: string;
+  default_version: string | null;
+  current: string | null;
+  versions: ModuleVersion[];
 }
 
 export interface NamedCount {
@@ -2661,6 +2700,9 @@ export interface Operations {
   list_modules: { path: {}; query: {}; body: undefined; answer: ModuleCardListing };
   add_module: { path: {}; query: {}; body: ModuleNew; answer: ModuleCard };
   delete_module: { path: { name: string }; query: {}; body: undefined; answer: Empty };
+  change_module: { path: { name: string }; query: {}; body: ModuleChange; answer: ModuleVersions };
+  create_module: { path: { name: string }; query: {}; body: ModuleName; answer: ModuleVersions };
+  list_module_versions: { path: { name: string }; query: {}; body: undefined; answer: ModuleVersions };
   add_past_experiment: { path: {}; query: {}; body: PastExperiment; answer: Anything };
   add_past_logged_model: { path: {}; query: {}; body: PastLoggedModel; answer: Anything };
   add_past_model: { path: {}; query: {}; body: PastModel; answer: Anything };
@@ -2887,6 +2929,9 @@ export const PATHS: Record<keyof Operations, readonly [method: string, path: str
   list_modules: ["GET", "/api/v1/modules"],
   add_module: ["POST", "/api/v1/modules"],
   delete_module: ["DELETE", "/api/v1/modules/{name}"],
+  change_module: ["PATCH", "/api/v1/modules/{name}"],
+  create_module: ["PUT", "/api/v1/modules/{name}"],
+  list_module_versions: ["GET", "/api/v1/modules/{name}/versions"],
   add_past_experiment: ["POST", "/api/v1/past/experiments"],
   add_past_logged_model: ["POST", "/api/v1/past/logged-models"],
   add_past_model: ["POST", "/api/v1/past/models"],

@@ -1,4 +1,4 @@
-import { useId, useRef, type KeyboardEvent, type ReactNode } from "react";
+import { useEffect, useId, useRef, type KeyboardEvent, type ReactNode } from "react";
 import { classes } from "./classes";
 import styles from "./Tabs.module.css";
 
@@ -22,6 +22,15 @@ export function Tabs({ tabs, selected, onSelect, label }: Props) {
   const prefix = useId();
   const list = useRef<HTMLDivElement>(null);
   const current = tabs.find((tab) => tab.id === selected) ?? tabs[0];
+  const shown = current?.id;
+  useEffect(() => {
+    const bar = list.current;
+    const box = bar?.querySelector(`[data-tab="${CSS.escape(shown ?? "")}"]`)?.getBoundingClientRect();
+    if (!bar || !box) return;
+    const room = bar.getBoundingClientRect();
+    // On a phone the one that is open may lie beyond the edge. The bar alone moves, never the page.
+    if (box.left < room.left || box.right > room.right) bar.scrollLeft += box.left - room.left - (room.width - box.width) / 2;
+  }, [shown]);
   if (!current) return null;
   const move = (event: KeyboardEvent) => {
     const at = tabs.indexOf(current);

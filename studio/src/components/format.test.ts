@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatAgo, formatBytes, formatDay, formatDuration, formatNumber, formatTime, plural } from "./format";
+import { formatAgo, formatBytes, formatDay, formatDuration, formatLimit, formatNumber, formatTime, plural } from "./format";
 
 describe("formatNumber", () => {
   it.each([
@@ -11,6 +11,8 @@ describe("formatNumber", () => {
 describe("formatBytes", () => {
   it.each([[0, "0 B"], [999, "999 B"], [1000, "1.0 kB"], [999_999, "1.0 MB"], [123_456_789, "123 MB"], [5.5e12, "5.5 TB"], [null, "–"]] as const)("%s → %s", (given, shown) => expect(formatBytes(given)).toBe(shown));
 });
+
+it.each([[1800, "30 m"], [2_592_000, "30 d"], [5400, "1 h 30 m"], [90, "1 m 30 s"]])("formatLimit: %s → %s", (given, shown) => expect(formatLimit(given)).toBe(shown));
 
 describe("formatDuration", () => {
   it.each([[0.05, "50 ms"], [3.21, "3.2 s"], [59.9, "1 m 0 s"], [61, "1 m 1 s"], [3725, "1 h 2 m"], [90_000, "1 d 1 h"], [-5, "0 ms"], [null, "–"]] as const)("%s → %s", (given, shown) => expect(formatDuration(given)).toBe(shown));

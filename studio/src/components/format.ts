@@ -47,6 +47,11 @@ export function formatDuration(seconds: number | null | undefined): string {
   return `${Math.floor(whole / 86_400)} d ${Math.floor((whole % 86_400) / 3600)} h`;
 }
 
+/** Of a limit that somebody has set: "30 m", where a time that passes would be "30 m 0 s". */
+export function formatLimit(seconds: number): string {
+  return formatDuration(seconds).replace(/ 0 [smh]$/, "");
+}
+
 /** "3 m ago", "in 2 h"; beyond a week the date. */
 export function formatAgo(time: string | number | Date, now: Date = new Date()): string {
   const then = toDate(time);

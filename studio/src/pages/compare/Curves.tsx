@@ -1,18 +1,19 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState, type RefObject } from "react";
 import { call } from "@/api/client";
-import type { Comparison } from "@/api/types";
+import type { Comparison, Series } from "@/api/types";
 import { Chart } from "@/charts/Chart";
 import { Button } from "@/components/Button";
 import { EmptyState } from "@/components/EmptyState";
 import { Checkbox, SearchInput } from "@/components/Field";
-import { plural } from "@/components/format";
+import { formatNumber, plural } from "@/components/format";
 import { useSearch } from "@/router/location";
 import { Smoothing, XSelect, ZoomChip } from "../run/metrics/Toolbar";
 import { askedRange, formatZoom, parseView, type View } from "../run/metrics/view";
 import type { ShownRun } from "./compared";
 import styles from "./Compare.module.css";
 import { overlay } from "./curves";
+import { Swatch } from "./RunChips";
 
 const POINTS = 800;
 const FIRST = 60;
@@ -78,11 +79,13 @@ function Panel({ name, all, runs, view, onZoom }: PanelProps) {
     placeholderData: (before) => (before?.series.every((each) => each.x === x) ? before : undefined),
   });
   const drawn = useMemo(() => asked.data && overlay(runs, asked.data.series, { smooth: view.smooth, isLog: view.isLog, isRelative: view.x === "relative" }), [asked.data, runs, view.smooth, view.isLog, view.x]);
+  const isSingle = view.zoom === null && drawn !== undefined && drawn.curves.length > 0 && asked.data?.series.every((each) => each.xs.length <= 1);
   const notes = [drawn?.holes ? `${plural(drawn.holes, "value")} not finite` : "", drawn?.left ? `${plural(drawn.left, "value")} at or below 0 left out` : "", asked.data?.series.some((each) => each.sampled) ? "drawn as extremes" : ""].filter(Boolean);
   return (
     <section ref={box} className={styles.panel} data-testid="compare-chart" data-chart={name} aria-label={name}>
       <h2 title={name}>{name}</h2>
-      {drawn && drawn.curves.length > 0 && <Chart label={name} curves={drawn.curves} data={drawn.data} height={220} x={view.x === "time" ? "time" : view.x === "relative" ? "duration" : "number"} isLog={view.isLog} sync="compare" range={view.zoom} onZoom={onZoom} hasLegend={false} />}
+      {isSingle && asked.data && <Singles runs={runs} series={asked.data.series} />}
+      {drawn && !isSingle && drawn.curves.length > 0 && <Chart label={name} curves={drawn.curves} data={drawn.data} height={220} x={view.x === "time" ? "time" : view.x === "relative" ? "duration" : "number"} isLog={view.isLog} sync="compare" range={view.zoom} onZoom={onZoom} hasLegend={false} />}
       {drawn && drawn.curves.length === 0 && <p className={styles.place}>{runs.length === 0 ? "All runs are hidden." : "No values here."}</p>}
       {!drawn && asked.error && (
         <div className={styles.place} role="alert">
@@ -92,6 +95,22 @@ function Panel({ name, all, runs, view, onZoom }: PanelProps) {
       {!drawn && !asked.error && <div className={styles.place} role="status" aria-label="Loading" />}
       {notes.length > 0 && <p className={styles.notes}>{notes.join(" · ")}</p>}
     </section>
+  );
+}
+
+/** Logged once by each: one number beside the other says more than a dot in a chart. */
+function Singles({ runs, series }: { runs: readonly ShownRun[]; series: readonly Series[] }) {
+  return (
+    <ul className={styles.singles}>
+      {runs.map((run) => {
+        const value = series.find((each) => each.run === run.id)?.ys[0];
+        return (
+          <li key={run.id}>
+            <Swatch run={run} /> <span>{run.label}</span> <b>{value === undefined || value === null ? "–" : formatNumber(value)}</b>
+          </li>
+        );
+      })}
+    </ul>
   );
 }
 

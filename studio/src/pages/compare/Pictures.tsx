@@ -95,7 +95,7 @@ function Picture({ run, artifact, label }: { run: string; artifact: string; labe
   if (isBroken) return <p className={styles.none}>It cannot be shown.</p>;
   return (
     <a href={url} target="_blank" rel="noreferrer">
-      <img src={url} alt={label} loading="lazy" onError={() => setBroken(true)} />
+      <img src={url} alt={label} loading="lazy" decoding="async" onError={() => setBroken(true)} />
     </a>
   );
 }

@@ -6,7 +6,7 @@ import { useMay } from "@/api/session";
 import { Card, Facts } from "@/components/Card";
 import { EmptyState } from "@/components/EmptyState";
 import { ErrorNotice } from "@/components/ErrorNotice";
-import { formatCount, formatDuration, plural } from "@/components/format";
+import { formatCount, formatLimit, plural } from "@/components/format";
 import { Skeleton } from "@/components/Skeleton";
 import { Words } from "@/components/Words";
 import { RunList } from "@/pages/home/RunList";
@@ -95,7 +95,7 @@ function aboutFacts(target: Shown): [string, string][] {
     facts.push(["Busy", target.max_nodes < 100_000 ? `${formatCount(busyNodes(target))} of ${plural(target.max_nodes, "node")}` : plural(busyNodes(target), "node")]);
     facts.push(["States", statesWords(target.node_states)]);
     facts.push(["Priority", spec.vm_priority === "lowpriority" ? "low: nodes can be taken away" : "dedicated"]);
-    if (spec.idle_seconds_before_scaledown !== undefined) facts.push(["Given up after", `${formatDuration(Number(spec.idle_seconds_before_scaledown))} idle`]);
+    if (spec.idle_seconds_before_scaledown !== undefined) facts.push(["Given up after", `${formatLimit(Number(spec.idle_seconds_before_scaledown))} idle`]);
   }
   if (spec.cpus_per_node) facts.push(["Cores per node", String(spec.cpus_per_node)]);
   if (spec.gpus_per_node) facts.push(["GPUs per node", String(spec.gpus_per_node)]);

@@ -9,6 +9,7 @@ import { ErrorNotice } from "@/components/ErrorNotice";
 import { formatBytes, formatCount, plural } from "@/components/format";
 import { Icon } from "@/components/Icon";
 import { Skeleton } from "@/components/Skeleton";
+import { Thumb } from "@/components/Thumb";
 import { Link } from "@/router/Link";
 import { useSearch } from "@/router/location";
 import styles from "./Data.module.css";
@@ -118,7 +119,7 @@ function Thumbnail({ entry, source, onOpen }: { entry: Entry; source: string; on
   return (
     <li>
       <button type="button" className={styles.thumbnail} onClick={onOpen} title={`${entry.name}, ${formatBytes(entry.bytes)}`} data-row={entry.path}>
-        {isBroken ? <Icon name="image" size={28} label="This picture cannot be shown" /> : <img src={source} alt="" loading="lazy" decoding="async" onError={() => setBroken(true)} />}
+        {isBroken ? <Icon name="image" size={28} label="This picture cannot be shown" /> : <Thumb source={source} bytes={entry.bytes} onBroken={() => setBroken(true)} />}
         <span>{entry.name}</span>
       </button>
     </li>

@@ -59,7 +59,7 @@ function Choosing({ isEmpty, onChoose, onClose }: { isEmpty: boolean; onChoose: 
         </div>
         <input ref={folder} type="file" hidden aria-label="A folder" data-testid="data-pick-folder" onChange={(event) => take(event.target.files)} {...{ webkitdirectory: "" }} />
         <input ref={files} type="file" multiple hidden aria-label="A zip or files" data-testid="data-pick-files" onChange={(event) => take(event.target.files)} />
-        <p className={styles.about}>A zip is unpacked by the keeper. Larger things: `rookery data add NAME FOLDER`.</p>
+        <p className={styles.about}>A zip is unpacked by the keeper. Larger things: <code>rookery data add NAME FOLDER</code>.</p>
       </div>
     </Dialog>
   );

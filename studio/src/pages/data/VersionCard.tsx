@@ -8,6 +8,7 @@ import { Card, Facts } from "@/components/Card";
 import { Confirm } from "@/components/Dialog";
 import { formatBytes, formatTime, plural } from "@/components/format";
 import { Menu } from "@/components/Menu";
+import { Tags } from "@/components/Tags";
 import { toast, toastError } from "@/components/toasts";
 import { Link } from "@/router/Link";
 import { navigate } from "@/router/location";
@@ -33,7 +34,6 @@ export function VersionCard({ dataset, isOnly }: { dataset: Dataset; isOnly: boo
     },
     onSettled: () => setOpen(null),
   });
-  const tags = Object.entries(dataset.tags);
   return (
     <>
       <Card
@@ -62,7 +62,7 @@ export function VersionCard({ dataset, isOnly }: { dataset: Dataset; isOnly: boo
             ...(dataset.run_id ? [["Made by", <Link key="run" to={`/runs/${encodeURIComponent(dataset.run_id)}`}>{dataset.run_id}</Link>] as const] : []),
             ["From", sourcesOf(dataset).map((source) => <div key={source} className={styles.where}>{source}</div>)],
             ...(dataset.fingerprint ? [["Fingerprint", <code key="print" title={dataset.fingerprint}>{dataset.fingerprint.slice(0, 16)}</code>] as const] : []),
-            ...tags.map(([tag, value]) => [tag, String(value ?? "–")] as const),
+            ...(Object.keys(dataset.tags).length > 0 ? [["Tags", <Tags key="tags" tags={dataset.tags} />] as const] : []),
           ]}
         />
       </Card>

@@ -4,6 +4,7 @@ import { call } from "@/api/client";
 import { keys } from "@/api/query";
 import { useMay } from "@/api/session";
 import { Button } from "@/components/Button";
+import { Card } from "@/components/Card";
 import { Confirm } from "@/components/Dialog";
 import { EmptyState } from "@/components/EmptyState";
 import { ErrorNotice } from "@/components/ErrorNotice";
@@ -15,9 +16,11 @@ import { Table, type Column } from "@/components/Table";
 import { Tabs } from "@/components/Tabs";
 import { Ago } from "@/components/Time";
 import { toast, toastError } from "@/components/toasts";
+import { useIsNarrow } from "@/components/useIsNarrow";
+import { Words } from "@/components/Words";
 import { Link } from "@/router/Link";
 import { navigate, useSearch } from "@/router/location";
-import { createDraft, deleteDraft, draftKeys, getDraft, listDrafts, listSamples, type DraftInBrief } from "./asks";
+import { createDraft, deleteDraft, draftKeys, duplicate, getDraft, listDrafts, listSamples, type DraftInBrief } from "./asks";
 import styles from "./Designer.module.css";
 import { YamlDialog } from "./dialogs";
 import { emptyGraph, type Graph } from "./graph/model";
@@ -87,12 +90,14 @@ function Drafts({ mayEdit, onGallery }: { mayEdit: boolean; onGallery: () => voi
   if (!asked.data) return <ErrorNotice error={asked.error} onRetry={() => void asked.refetch()} />;
   if (asked.data.length === 0) {
     return (
-      <EmptyState icon="designer" title="No draft yet">
-        <p>A draft is a pipeline that you put together on a canvas. Begin with an empty one, or with a sample that runs at once.</p>
-        <Button onClick={onGallery} data-testid="designer-to-samples">
-          Look at the samples
-        </Button>
-      </EmptyState>
+      <Card>
+        <EmptyState icon="designer" title="No draft yet">
+          <p>A draft is a pipeline that you put together on a canvas. Begin with an empty one, or with a sample that runs at once.</p>
+          <Button onClick={onGallery} data-testid="designer-to-samples">
+            Look at the samples
+          </Button>
+        </EmptyState>
+      </Card>
     );
   }
   return (
@@ -111,7 +116,7 @@ function Drafts({ mayEdit, onGallery }: { mayEdit: boolean; onGallery: () => voi
                     label={`More for ${draft.name}`}
                     isIconOnly
                     items={[
-                      { label: "Duplicate", icon: "copy", run: () => void duplicate(draft).then(() => client.invalidateQueries({ queryKey: draftKeys.all, exact: true }), toastError) },
+                      { label: "Duplicate", icon: "copy", run: () => void duplicateOf(draft).then(() => client.invalidateQueries({ queryKey: draftKeys.all, exact: true }), toastError) },
                       { label: "Delete", icon: "trash", isDangerous: true, run: () => setLeaving(draft) },
                     ]}
                   />
@@ -140,9 +145,9 @@ function Drafts({ mayEdit, onGallery }: { mayEdit: boolean; onGallery: () => voi
   );
 }
 
-async function duplicate(draft: DraftInBrief): Promise<unknown> {
+async function duplicateOf(draft: DraftInBrief): Promise<unknown> {
   const { graph } = await getDraft(draft.id);
-  return createDraft({ ...graph, name: `${draft.name} (copy)` });
+  return duplicate({ ...graph, name: draft.name });
 }
 
 /** The list has no graphs: each picture asks for its own, once for each revision. */
@@ -164,7 +169,9 @@ function Gallery({ mayEdit, isBusy, onUse }: { mayEdit: boolean; isBusy: boolean
           <article className={styles.tile}>
             <Thumbnail graph={sample.graph} />
             <h2>{sample.title}</h2>
-            <p>{sample.description}</p>
+            <p>
+              <Words text={sample.description} />
+            </p>
             {mayEdit && (
               <span>
                 <Button isBusy={isBusy} onClick={() => onUse(sample.graph)} data-testid="designer-use-sample">
@@ -190,16 +197,23 @@ const COLUMNS: Column<RunRow>[] = [
   { id: "who", title: "By", width: "7rem", cell: (run) => run.submitted_by, isExtra: true },
 ];
 
+const NARROW = COLUMNS.filter((column) => ["name", "status", "created"].includes(column.id)).map((column) => (column.id === "name" ? { ...column, width: "minmax(6rem, 1fr)" } : column));
+
 function PipelineRuns() {
+  const isNarrow = useIsNarrow();
   const asked = useQuery({ queryKey: keys.runs({ pipelines: true }), queryFn: ({ signal }) => askRuns(signal), placeholderData: (before) => before });
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   if (asked.isPending) return <Skeleton lines={5} />;
   if (!asked.data) return <ErrorNotice error={asked.error} onRetry={() => void asked.refetch()} />;
   if (asked.data.runs.length === 0) {
     return (
-      <EmptyState icon="runs" title="No pipeline has run yet">
-        <p>Open a draft and press Submit. In Python, or with the program: <code>rookery pipeline run FILE</code>.</p>
-      </EmptyState>
+      <Card>
+        <EmptyState icon="runs" title="No pipeline has run yet">
+          <p>
+            Open a draft and press Submit. From a terminal: <code>rookery pipeline run FILE</code>.
+          </p>
+        </EmptyState>
+      </Card>
     );
   }
   const two = [...chosen];
@@ -210,7 +224,9 @@ function PipelineRuns() {
           Compare two
         </Button>
       </div>
-      <Table label="Runs of pipelines" columns={COLUMNS} rows={asked.data.runs} rowKey={(run) => run.id} onOpen={(run) => navigate(`/designer/runs/${encodeURIComponent(run.id)}`)} selected={chosen} onSelect={setChosen} maxHeight="70vh" />
+      <Card isFlush>
+        <Table label="Runs of pipelines" columns={isNarrow ? NARROW : COLUMNS} rows={asked.data.runs} rowKey={(run) => run.id} onOpen={(run) => navigate(`/designer/runs/${encodeURIComponent(run.id)}`)} selected={chosen} onSelect={setChosen} maxHeight="70vh" />
+      </Card>
     </div>
   );
 }

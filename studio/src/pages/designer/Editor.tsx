@@ -1,4 +1,4 @@
-import { useCallback, useMemo, useState } from "react";
+import { useCallback, useMemo, useState, type DragEvent } from "react";
 import { useMay } from "@/api/session";
 import { Button, IconButton } from "@/components/Button";
 import { Icon } from "@/components/Icon";
@@ -7,7 +7,7 @@ import { useIsNarrow } from "@/components/useIsNarrow";
 import { readDrop, type Chosen } from "@/pages/data/dropped";
 import { navigate } from "@/router/location";
 import { useTitle } from "@/router/title";
-import { createDraft, useCatalog, type Draft } from "./asks";
+import { duplicate, useCatalog, type Draft } from "./asks";
 import { Canvas, type CanvasEdits } from "./canvas/Canvas";
 import { CanvasTools, KeepInSight } from "./canvas/CanvasTools";
 import type { Shown } from "./canvas/toFlow";
@@ -104,11 +104,11 @@ export function Editor({ draft }: { draft: Draft }) {
   };
   const closeDrop = useCallback(() => setDropped(null), []);
   const duplicateDraft = () => {
-    createDraft({ ...graph, name: `${graph.name} (copy)` }).then((made) => navigate(`/designer/drafts/${encodeURIComponent(made.id)}`), toastError);
+    duplicate(graph).then((made) => navigate(`/designer/drafts/${encodeURIComponent(made.id)}`), toastError);
   };
   const isEmpty = Object.keys(graph.nodes).length === 0;
   return (
-    <div className={styles.page} data-testid="designer">
+    <div className={styles.page} data-testid="designer" onDragOver={refuseStray}>
       <Toolbar
         edited={edited}
         mayEdit={mayEdit}
@@ -154,8 +154,8 @@ export function Editor({ draft }: { draft: Draft }) {
         <Canvas shown={shown} selected={selected} onSelect={choose} line={line} onLine={hands.setLine} edits={edits}>
           <CanvasTools />
           <KeepInSight id={only} jump={hands.jump} />
+          {isEmpty && <FirstSteps />}
         </Canvas>
-        {isEmpty && <FirstSteps />}
         {refusal.sentence && (
           <div className={styles.problems}>
             <div className={styles.refused} role="alert" data-testid="designer-refused">
@@ -173,6 +173,7 @@ export function Editor({ draft }: { draft: Draft }) {
           marks={marks}
           isSettings={open === "settings"}
           mayEdit={mayEdit}
+          onGroup={hands.group}
           onRemove={remove}
           onCopy={() => store(copied() ?? "")}
           onClose={() => {
@@ -189,6 +190,13 @@ export function Editor({ draft }: { draft: Draft }) {
       {dropped && <DropUpload reading={dropped.reading} onClose={closeDrop} onDone={(name) => add(`data:${name}`, dropped.at)} />}
     </div>
   );
+}
+
+/** Files that miss the canvas are not taken; without this the browser would leave the page for them. */
+function refuseStray(event: DragEvent) {
+  if (event.defaultPrevented || !event.dataTransfer.types.includes("Files")) return;
+  event.preventDefault();
+  event.dataTransfer.dropEffect = "none";
 }
 
 function FirstSteps() {

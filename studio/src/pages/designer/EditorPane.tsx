@@ -16,6 +16,7 @@ interface Props {
   marks: ReadonlyMap<string, readonly Problem[]>;
   isSettings: boolean;
   mayEdit: boolean;
+  onGroup: (nodes: readonly string[]) => void;
   onRemove: () => void;
   onCopy: () => void;
   onClose: () => void;
@@ -24,7 +25,7 @@ interface Props {
 const NONE: readonly Problem[] = [];
 
 /** At the right: what is chosen, and what can be set of it. */
-export function EditorPane({ edited, catalog, selected, line, marks, isSettings, mayEdit, onRemove, onCopy, onClose }: Props) {
+export function EditorPane({ edited, catalog, selected, line, marks, isSettings, mayEdit, onGroup, onRemove, onCopy, onClose }: Props) {
   const { graph } = edited;
   const apply = mayEdit ? edited.apply : null;
   const ids = [...selected];
@@ -69,7 +70,7 @@ export function EditorPane({ edited, catalog, selected, line, marks, isSettings,
         )
       : null;
   }
-  if (ids.length > 1 && apply) return pane(`${ids.length} chosen`, <SelectionPane graph={graph} ids={ids} apply={apply} onRemove={onRemove} onCopy={onCopy} />);
+  if (ids.length > 1 && apply) return pane(`${ids.length} chosen`, <SelectionPane graph={graph} ids={ids} apply={apply} onGroup={onGroup} onRemove={onRemove} onCopy={onCopy} />);
   if (isSettings) return pane("Pipeline settings", <PipelinePane graph={graph} apply={apply} />);
   return null;
 }

@@ -1,6 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMay } from "@/api/session";
 import { Button } from "@/components/Button";
+import { Card } from "@/components/Card";
+import { classes } from "@/components/classes";
 import { CopyButton } from "@/components/CopyButton";
 import { EmptyState } from "@/components/EmptyState";
 import { ErrorNotice } from "@/components/ErrorNotice";
@@ -19,34 +21,38 @@ export function Published() {
   if (!pipelines.data) return <ErrorNotice error={pipelines.error} onRetry={() => void pipelines.refetch()} />;
   if (pipelines.data.length === 0) {
     return (
-      <EmptyState icon="endpoint" title="Nothing is published">
-        <p>Open a draft, and choose Publish from its menu: it gets an address that starts it.</p>
-      </EmptyState>
+      <Card>
+        <EmptyState icon="endpoint" title="Nothing is published">
+          <p>Open a draft, and choose Publish from its menu: it gets an address that starts it.</p>
+        </EmptyState>
+      </Card>
     );
   }
   const ofPipeline = (id: string) => (endpoints.data ?? []).flatMap((each) => each.versions.filter((version) => version.pipeline_id === id).map((version) => `${each.name}, version ${version.version}${version.version === each.default_version ? " (default)" : ""}`));
   return (
-    <div className={styles.scroll} tabIndex={0} role="region" aria-label="Published pipelines">
-      <table className={styles.compare} data-testid="designer-published">
-        <thead>
-          <tr>
-            <th scope="col">Pipeline</th>
-            <th scope="col">State</th>
-            <th scope="col">Endpoint</th>
-            <th scope="col">Address</th>
-            <th scope="col">Published</th>
-            <th scope="col">
-              <span className="unseen">Do</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {pipelines.data.map((each) => (
-            <Row key={each.id} pipeline={each} endpoints={ofPipeline(each.id)} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Card isFlush>
+      <div className={styles.scroll} tabIndex={0} role="region" aria-label="Published pipelines">
+        <table className={classes(styles.compare, styles.middle)} data-testid="designer-published">
+          <thead>
+            <tr>
+              <th scope="col">Pipeline</th>
+              <th scope="col">State</th>
+              <th scope="col">Endpoint</th>
+              <th scope="col">Address</th>
+              <th scope="col">Published</th>
+              <th scope="col">
+                <span className="unseen">Do</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {pipelines.data.map((each) => (
+              <Row key={each.id} pipeline={each} endpoints={ofPipeline(each.id)} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Card>
   );
 }
 

@@ -2,6 +2,7 @@
 import { useQuery, type QueryKey } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { call } from "@/api/client";
+import { copyName } from "./graph/copies";
 import { toCatalog, type Card, type Catalog, type Graph } from "./graph/model";
 import type { Problem } from "./graph/problems";
 import type { Steps } from "./graph/steps";
@@ -68,6 +69,12 @@ export async function getDraft(id: string, signal?: AbortSignal): Promise<Draft>
 
 export async function createDraft(graph: Graph): Promise<Draft> {
   return (await call("create_draft", { body: { graph: plain(graph), name: graph.name } })) as unknown as Draft;
+}
+
+/** Beside the one it is of, under a name that no other draft has. */
+export async function duplicate(graph: Graph): Promise<Draft> {
+  const names = (await listDrafts()).map((draft) => draft.name);
+  return createDraft({ ...graph, name: copyName(graph.name, names) });
 }
 
 export async function saveDraft(id: string, graph: Graph, revision: number): Promise<Draft> {

@@ -61,6 +61,13 @@ export function useEditing({ graph, apply }: Edited, catalog: Catalog) {
     },
     [catalog, graph, apply, choose, middle],
   );
+  /** What is made is chosen: its name can be typed at once, and it is brought into sight. */
+  const group = (ids: readonly string[]) => {
+    const made = edit.group(graph, ids).groups?.at(-1);
+    if (!made) return;
+    apply((now) => edit.group(now, ids));
+    choose(new Set([`group:${made.id}`]));
+  };
   const remove = () => {
     if (line !== null) {
       const at = line.lastIndexOf(":");
@@ -92,7 +99,7 @@ export function useEditing({ graph, apply }: Edited, catalog: Catalog) {
     apply((now) => edit.addNote(now, place).graph);
   };
   return {
-    selected, choose, clear, line, setLine, go, jump, add, remove, pasteText, layout, note,
+    selected, choose, clear, line, setLine, go, jump, add, group, remove, pasteText, layout, note,
     copied: () => (selected.size > 0 ? copy(graph, selected) : null),
     fit: () => void flow.fitView(fitted()),
   };

@@ -47,7 +47,7 @@ export function DeployDialog({ model, taken, onClose }: { model: string | null; 
     >
       {asked.isPending && <Skeleton lines={3} />}
       {!asked.data && asked.error && <ErrorNotice error={asked.error} onRetry={() => void asked.refetch()} />}
-      {asked.data && models.length === 0 && <p className={styles.about}>There is no model yet. Register one from a run's page, or with `rookery models register`.</p>}
+      {asked.data && models.length === 0 && <p className={styles.about}>There is no model yet. Register one from a run's page, or with <code>rookery models register</code>.</p>}
       {models.length > 0 && (
         <form className={styles.form} onSubmit={(event) => event.preventDefault()}>
           <Field label="Model" hint="The latest version. ONNX, PyTorch and scikit-learn models need no code.">

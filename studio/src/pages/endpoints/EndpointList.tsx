@@ -4,6 +4,7 @@ import { keys } from "@/api/query";
 import { useMay } from "@/api/session";
 import type { Endpoint } from "@/api/types";
 import { Button } from "@/components/Button";
+import { Card } from "@/components/Card";
 import { EmptyState } from "@/components/EmptyState";
 import { ErrorNotice } from "@/components/ErrorNotice";
 import { formatCount, plural } from "@/components/format";
@@ -14,7 +15,7 @@ import { Link } from "@/router/Link";
 import { useSearch } from "@/router/location";
 import { DeployDialog } from "./DeployDialog";
 import styles from "./Endpoints.module.css";
-import { KIND_WORDS, modelsOf, readyReplicas, stateLook, underWay } from "./endpoints";
+import { KIND_WORDS, readyReplicas, stateLook, underWay, whatAnswers } from "./endpoints";
 
 /** Models behind addresses: each with its state, its models, how much it is asked. */
 export default function EndpointList() {
@@ -36,11 +37,13 @@ export default function EndpointList() {
         )}
       </header>
       {endpoints.length === 0 ? (
-        <EmptyState icon="endpoint" title="No model is behind an address yet">
-          <p>
-            Register a model, then put it behind an address: <code>rookery deploy MODEL</code>, <code>Model.deploy(…)</code>, or the button above.
-          </p>
-        </EmptyState>
+        <Card>
+          <EmptyState icon="endpoint" title="No model is behind an address yet">
+            <p>
+              Register a model, then put it behind an address: <code>rookery deploy MODEL</code>, <code>Model.deploy(…)</code>, or the button above.
+            </p>
+          </EmptyState>
+        </Card>
       ) : (
         <ul className={styles.grid} data-testid="endpoints-list">
           {endpoints.map((endpoint) => (
@@ -56,7 +59,6 @@ export default function EndpointList() {
 }
 
 function EndpointCard({ endpoint }: { endpoint: Endpoint }) {
-  const models = modelsOf(endpoint);
   const busy = underWay(endpoint);
   const ready = endpoint.versions.reduce((sum, version) => sum + readyReplicas(version), 0);
   return (
@@ -68,7 +70,7 @@ function EndpointCard({ endpoint }: { endpoint: Endpoint }) {
         <EndpointState state={endpoint.state} />
       </div>
       <p className={styles.about}>
-        {models.length === 0 ? "No model" : models.join(", ")} · {KIND_WORDS[endpoint.kind] ?? endpoint.kind}
+        {whatAnswers(endpoint)} · {KIND_WORDS[endpoint.kind] ?? endpoint.kind}
         {endpoint.versions.length > 1 && ` · ${plural(endpoint.versions.length, "version")}`}
       </p>
       <p className={styles.about}>

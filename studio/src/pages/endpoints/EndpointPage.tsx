@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { Fragment } from "react";
 import { call } from "@/api/client";
 import { toApiError } from "@/api/errors";
 import { keys } from "@/api/query";
@@ -10,6 +11,7 @@ import { EmptyState } from "@/components/EmptyState";
 import { ErrorNotice } from "@/components/ErrorNotice";
 import { formatCount } from "@/components/format";
 import { Skeleton } from "@/components/Skeleton";
+import { Tags } from "@/components/Tags";
 import { Ago } from "@/components/Time";
 import type { PageProps } from "@/registry";
 import { Link } from "@/router/Link";
@@ -64,10 +66,11 @@ export default function EndpointPage({ params }: PageProps) {
                 ["Swagger", <Copied key="swagger" text={endpoint.swagger_uri} label="Copy the address of its description" />],
                 ["Kind", endpoint.kind === "local" ? "Local" : `${KIND_WORDS[endpoint.kind] ?? endpoint.kind}, served by the keeper's machine`],
                 ["Opened by", endpoint.auth_enabled ? "a key" : endpoint.token_auth_enabled ? "a token" : "whoever reaches it"],
-                ["Requests", `${formatCount(endpoint.requests)}, of which ${formatCount(endpoint.errors)} failed`],
+                ...(endpoint.properties.pipeline ? [["Pipeline", <Pipeline key="pipeline" properties={endpoint.properties} />] as const] : []),
+                ["Requests", endpoint.requests === 0 ? "none yet" : endpoint.errors === 0 ? formatCount(endpoint.requests) : `${formatCount(endpoint.requests)}, of which ${formatCount(endpoint.errors)} failed`],
                 ["Created", <Ago key="created" time={endpoint.created_utc} />],
                 ["Changed", <Ago key="updated" time={endpoint.updated_utc} />],
-                ...Object.entries(endpoint.tags).map(([tag, value]) => [tag, value || "–"] as const),
+                ...(Object.keys(endpoint.tags).length > 0 ? [["Tags", <Tags key="tags" tags={endpoint.tags} />] as const] : []),
               ]}
             />
           </Card>
@@ -103,10 +106,23 @@ function Now({ endpoint }: { endpoint: Endpoint }) {
   );
 }
 
+/** Deployed from the designer: its name, and the training that it came from. */
+function Pipeline({ properties }: { properties: Endpoint["properties"] }) {
+  const name = String(properties.pipeline);
+  return properties.training_run ? <Link to={`/designer/runs/${encodeURIComponent(String(properties.training_run))}`}>{name}</Link> : <>{name}</>;
+}
+
 function Copied({ text, label }: { text: string; label: string }) {
   return (
     <span className={styles.copied}>
-      <code>{text}</code>
+      <code>
+        {text.split(/(?<=[^/]\/)(?!\/)/).map((part, index) => (
+          <Fragment key={index}>
+            {part}
+            <wbr />
+          </Fragment>
+        ))}
+      </code>
       <CopyButton text={text} label={label} />
     </span>
   );

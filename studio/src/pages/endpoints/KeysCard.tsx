@@ -20,7 +20,7 @@ export function KeysCard({ endpoint }: { endpoint: Endpoint }) {
   if (!endpoint.auth_enabled) {
     return (
       <Card title="Keys" testId="endpoint-keys">
-        <p className={styles.about}>No key is needed. With `rookery endpoints update {endpoint.name} --auth` one is.</p>
+        <p className={styles.about}>No key is needed. With <code>rookery endpoints update {endpoint.name} --auth</code> one is.</p>
       </Card>
     );
   }

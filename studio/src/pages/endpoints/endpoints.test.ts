@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { freeName, isPicture, latencyChart, modelsOf, rateChart, readPrediction, readTimings, sharesAfter, shownRange, snippets, stateLook, underWay } from "./endpoints";
+import { freeName, isPicture, latencyChart, modelsOf, rateChart, readPrediction, readTimings, sharesAfter, shownRange, snippets, stateLook, underWay, whatAnswers } from "./endpoints";
 
 const SERIES = { version: "default", times: [10, 20], requests: [20, 0], errors: [1, 0], p50_ms: [1, 2], p95_ms: [3, 4], p99_ms: [5, 6], run_ms: [1, 1], queue_ms: [0, 0], batch: [1, 1] };
 
@@ -73,6 +73,10 @@ describe("names", () => {
   it("come from the model", () => expect(freeName("Bird Net_1", [])).toBe("bird-net-1"));
   it("are free", () => expect(freeName("birds", ["birds", "birds-2"])).toBe("birds-3"));
   it("of models, each once", () => expect(modelsOf({ versions: [{ models: [{ name: "a", version: 1 }] }, { models: [{ name: "a", version: 1 }, { name: "b", version: 2 }] }] } as never)).toEqual(["a:1", "b:2"]));
+  it("of what answers", () => {
+    expect(whatAnswers({ versions: [{ models: [{ name: "a", version: 1 }] }], properties: {} } as never)).toBe("a:1");
+    expect(whatAnswers({ versions: [{ models: [] }], properties: { pipeline: "birds" } } as never)).toBe("the pipeline birds");
+  });
 });
 
 describe("files", () => {

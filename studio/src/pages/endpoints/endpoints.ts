@@ -30,6 +30,13 @@ export function modelsOf(endpoint: Pick<Endpoint, "versions">): string[] {
   return [...new Set(endpoint.versions.flatMap((version) => version.models.map((model) => `${model.name}:${model.version}`)))];
 }
 
+/** What answers: models by name, or the pipeline that it was deployed from. */
+export function whatAnswers(endpoint: Pick<Endpoint, "versions" | "properties">): string {
+  const models = modelsOf(endpoint);
+  if (models.length > 0) return models.join(", ");
+  return endpoint.properties.pipeline ? `the pipeline ${String(endpoint.properties.pipeline)}` : "no model";
+}
+
 export function readyReplicas(version: Pick<EndpointVersion, "replicas">): number {
   return version.replicas.filter((replica) => replica.state === "ready").length;
 }

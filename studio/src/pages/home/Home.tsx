@@ -49,7 +49,7 @@ export default function Home() {
               <RunList runs={waiting} shows="reason" empty="" />
             </Card>
           )}
-          <Card title="Failed lately, and why" isFlush testId="home-failed" actions={<All to="/runs?status=Failed" isShown={failed.length > 0} />}>
+          <Card title="Failed lately, and why" isFlush testId="home-failed" actions={<All to={statusLink(["Failed"])} isShown={failed.length > 0} />}>
             <RunList runs={failed} shows="cause" empty="No run has failed lately." />
           </Card>
         </div>
@@ -109,7 +109,7 @@ function Count({ icon, tone, label, statuses, counts, exact }: CountProps) {
 }
 
 function statusLink(statuses: readonly string[]): string {
-  return `/runs?status=${statuses.join(",")}`;
+  return `/runs?status=${statuses.join(",")}&children=yes`; // as they are counted
 }
 
 function All({ to, isShown }: { to: string; isShown: boolean }) {

@@ -4,6 +4,7 @@ import { StatusPill } from "@/components/StatusPill";
 import { Ago, Elapsed } from "@/components/Time";
 import { Words } from "@/components/Words";
 import { Link } from "@/router/Link";
+import { shortCause } from "../run/cause";
 import type { HomeAnswer } from "./Home";
 import styles from "./Home.module.css";
 import { progressOf } from "./progress";
@@ -40,7 +41,7 @@ export function RunList({ runs, shows, empty, isShort, logged }: Props) {
           )}
           {shows === "cause" && run.cause?.summary && (
             <p className={styles.cause} title={run.cause.summary}>
-              {firstLine(run.cause.summary)}
+              {shortCause(firstLine(run.cause.summary))}
               <span className={styles.where}>{where(run)}</span>
             </p>
           )}

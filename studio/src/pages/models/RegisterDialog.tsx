@@ -63,7 +63,7 @@ function RegisterDialog({ run, onClose }: { run: string; onClose: () => void }) 
     >
       {files.isPending && <Skeleton lines={3} />}
       {files.error && !files.data && <ErrorNotice error={files.error} onRetry={() => void files.refetch()} />}
-      {files.data && offered.length === 0 && <p>This run has left no files. What a script writes into `outputs` can be registered.</p>}
+      {files.data && offered.length === 0 && <p>This run has left no files. What a script writes into <code>outputs</code> can be registered.</p>}
       {offered.length > 0 && (
         <form id="register-model" className={styles.form} onSubmit={submit}>
           <p className={styles.about}>

@@ -13,6 +13,7 @@ import { formatBytes, formatTime, plural } from "@/components/format";
 import { Menu } from "@/components/Menu";
 import { Skeleton } from "@/components/Skeleton";
 import { Pill } from "@/components/StatusPill";
+import { Tags } from "@/components/Tags";
 import { toast, toastError } from "@/components/toasts";
 import { Icon } from "@/components/Icon";
 import { Link } from "@/router/Link";
@@ -42,7 +43,6 @@ export function VersionCard({ model }: { model: Model }) {
     onSettled: () => setOpen(null),
   });
   const check = onnxCheck(model.properties);
-  const tags = Object.entries(model.tags);
   const properties = Object.entries(model.properties).filter(([name]) => !name.startsWith("onnx_check."));
   return (
     <>
@@ -84,7 +84,7 @@ export function VersionCard({ model }: { model: Model }) {
               ),
             ],
             ["Aliases", <AliasEditor key="aliases" model={model} mayChange={mayChange} />],
-            ...tags.map(([name, value]) => [name, value ?? "–"] as const),
+            ...(Object.keys(model.tags).length > 0 ? [["Tags", <Tags key="tags" tags={model.tags} />] as const] : []),
             ...properties.map(([name, value]) => [name, value ?? "–"] as const),
           ]}
         />

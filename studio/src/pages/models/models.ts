@@ -72,7 +72,7 @@ export function lineageSteps(lineage: Lineage): Step[] {
   const commit = lineage.git.commit;
   if (lineage.snapshot_id || commit) {
     const about = typeof commit === "string" && commit ? `commit ${commit.slice(0, 10)}` : `snapshot ${lineage.snapshot_id?.slice(0, 10) ?? ""}`;
-    steps.push({ kind: "Code", icon: "code", title: typeof lineage.git.branch === "string" && lineage.git.branch ? lineage.git.branch : "snapshot", about, to: lineage.run ? `/runs/${encodeURIComponent(lineage.run.id)}?tab=snapshot` : undefined });
+    steps.push({ kind: "Code", icon: "code", title: typeof lineage.git.branch === "string" && lineage.git.branch ? lineage.git.branch : "as it was submitted", about, to: lineage.run ? `/runs/${encodeURIComponent(lineage.run.id)}?tab=snapshot` : undefined });
   }
   if (lineage.environment) steps.push({ kind: "Environment", icon: "environment", title: lineage.environment, about: "what it ran with", to: `/environments/${encodeURIComponent(lineage.environment)}` });
   if (lineage.run) steps.push({ kind: "Run", icon: "runs", title: lineage.run.display_name || lineage.run.id, about: `${lineage.run.experiment} · ${lineage.run.status}`, to: `/runs/${encodeURIComponent(lineage.run.id)}` });

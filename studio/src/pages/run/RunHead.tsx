@@ -2,6 +2,7 @@ import { CopyButton } from "@/components/CopyButton";
 import { plural } from "@/components/format";
 import { Icon } from "@/components/Icon";
 import { isOver, StatusPill } from "@/components/StatusPill";
+import { Tags } from "@/components/Tags";
 import { Ago, Elapsed } from "@/components/Time";
 import { Words } from "@/components/Words";
 import { Link } from "@/router/Link";
@@ -14,7 +15,6 @@ export function RunHead({ overview }: { overview: Overview }) {
   const { run, parent } = overview;
   const nodes = run.spec.node_count ?? 1;
   const ranks = nodes * (run.spec.processes_per_node ?? 1);
-  const tags = Object.entries(run.tags);
   return (
     <header className={styles.head}>
       <div className={styles.title}>
@@ -64,16 +64,7 @@ export function RunHead({ overview }: { overview: Overview }) {
           </span>
         </p>
       )}
-      {tags.length > 0 && (
-        <ul className={styles.tags} aria-label="Tags">
-          {tags.map(([key, value]) => (
-            <li key={key}>
-              {key}
-              {value ? <b>{value}</b> : null}
-            </li>
-          ))}
-        </ul>
-      )}
+      {Object.keys(run.tags).length > 0 && <Tags tags={run.tags} />}
       {run.description && <p className={styles.description}>{run.description}</p>}
     </header>
   );

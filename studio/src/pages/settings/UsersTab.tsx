@@ -38,7 +38,7 @@ export function UsersTab() {
       <Card title="Users" isFlush testId="settings-users">
         {asked.isPending && <Skeleton lines={3} />}
         {!asked.data && asked.error && <ErrorNotice error={asked.error} onRetry={() => void asked.refetch()} />}
-        {asked.data?.users.length === 0 && <p className={styles.empty}>There are none: only who works on the keeper's machine gets in. Add one, then start a server for the team with `rookery server`.</p>}
+        {asked.data?.users.length === 0 && <p className={styles.empty}>There are none: only who works on the keeper's machine gets in. Add one, then start a server for the team with <code>rookery server</code>.</p>}
         {asked.data && asked.data.users.length > 0 && (
           <ul className={styles.rows}>
             {asked.data.users.map((user) => (

@@ -40,8 +40,9 @@ export const FrameView = memo(function FrameView({ data, selected }: NodeProps<G
   return (
     <div className={classes(styles.frame, selected && styles.selected)} data-testid="designer-group">
       <header>
-        <strong>{data.group.title}</strong>
+        {/* Before the name: where a frame is larger than the canvas, it is its beginning that is kept in sight. */}
         {acts && <IconButton className="nodrag" icon="up" label={`Close the group ${data.group.title}`} onClick={() => acts.toggleGroup(data.group.id)} />}
+        <strong>{data.group.title}</strong>
       </header>
     </div>
   );

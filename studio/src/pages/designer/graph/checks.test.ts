@@ -73,7 +73,7 @@ const step = (status: string, more: Partial<Step> = {}): Step => ({ run_id: "r",
 describe("steps", () => {
   it("counts and finds the first that failed", () => {
     const steps = { a: step("Completed", { reused_from: "x" }), b: step("Failed", { ended: "2026-01-02" }), c: step("Failed", { ended: "2026-01-01" }), d: step("Running"), e: step("NotStarted") };
-    expect(countWords(countSteps(steps))).toBe("1 of 5 modules done, 1 reused, 1 runs, 2 failed");
+    expect(countWords(countSteps(steps))).toBe("1 of 5 modules done, 1 reused, 1 running, 2 failed");
     expect(firstFailing(steps)).toBe("c");
     expect(firstFailing({})).toBeNull();
   });

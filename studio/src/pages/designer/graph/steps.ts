@@ -46,11 +46,11 @@ export function countSteps(steps: Steps): Counts {
   };
 }
 
-/** "6 of 9 modules done, 2 reused, 1 runs". */
+/** "6 of 9 modules done, 2 reused, 1 running". */
 export function countWords(counts: Counts): string {
   const parts = [`${counts.completed} of ${counts.total} modules done`];
   if (counts.reused) parts.push(`${counts.reused} reused`);
-  if (counts.running) parts.push(`${counts.running} ${counts.running === 1 ? "runs" : "run"}`);
+  if (counts.running) parts.push(`${counts.running} running`);
   if (counts.failed) parts.push(`${counts.failed} failed`);
   return parts.join(", ");
 }

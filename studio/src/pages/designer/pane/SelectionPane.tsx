@@ -10,6 +10,7 @@ interface Props {
   graph: Graph;
   ids: readonly string[];
   apply: (make: (graph: Graph) => Graph, about?: string) => void;
+  onGroup: (nodes: readonly string[]) => void;
   onRemove: () => void;
   onCopy: () => void;
 }
@@ -23,7 +24,7 @@ const ALIGNMENTS: [Alignment, string][] = [
 ];
 
 /** Several at once: align, group, copy, remove. */
-export function SelectionPane({ graph, ids, apply, onRemove, onCopy }: Props) {
+export function SelectionPane({ graph, ids, apply, onGroup, onRemove, onCopy }: Props) {
   const nodes = ids.filter((id) => graph.nodes[id]);
   return (
     <>
@@ -38,7 +39,7 @@ export function SelectionPane({ graph, ids, apply, onRemove, onCopy }: Props) {
       </div>
       <h3 className={styles.section}>Do</h3>
       <div className={styles.tools}>
-        <Button icon="environment" disabled={nodes.length === 0} onClick={() => apply((now) => edit.group(now, nodes))} data-testid="designer-group-make">
+        <Button icon="environment" disabled={nodes.length === 0} onClick={() => onGroup(nodes)} data-testid="designer-group-make">
           Group
         </Button>
         <Button icon="copy" onClick={onCopy}>

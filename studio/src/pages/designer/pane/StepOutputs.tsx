@@ -7,6 +7,7 @@ import { formatBytes, plural } from "@/components/format";
 import { Icon } from "@/components/Icon";
 import { Skeleton } from "@/components/Skeleton";
 import { isOver } from "@/components/StatusPill";
+import { Thumb } from "@/components/Thumb";
 import { PictureDialog } from "@/pages/data/PictureDialog";
 import { FilePreview } from "@/pages/run/files/FilePreview";
 import { Link } from "@/router/Link";
@@ -106,7 +107,7 @@ function Folder({ manifest, type }: { manifest: string; type: string }) {
           {pictures.slice(0, PICTURES).map((entry) => (
             <li key={entry.path}>
               <button type="button" className={styles.thumbButton} onClick={() => setEnlarged(entry.path)} title={entry.name}>
-                <img src={picture(entry.path)} alt="" loading="lazy" decoding="async" />
+                <Thumb source={picture(entry.path)} bytes={entry.bytes} />
                 <span>{entry.name}</span>
               </button>
             </li>

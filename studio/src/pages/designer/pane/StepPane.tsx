@@ -113,8 +113,8 @@ function Details({ pipeline, id, step, run }: { pipeline: string; id: string; st
           ...(step.reason && !cause ? [["Why", <Words key="why" text={step.reason} />] as const] : []),
           ...(step.reuse ? [["Reuse", <Words key="reuse" text={step.reuse} />] as const] : []),
           ...(step.started ? [["Took", <Elapsed key="took" start={step.started} end={step.ended} />] as const] : []),
-          ...(run ? [["Run", <Link key="run" to={`/runs/${encodeURIComponent(run)}`}>{run}</Link>] as const] : []),
-          ...(step.reused_from ? [["Reused from", <Link key="from" to={`/runs/${encodeURIComponent(step.reused_from)}`}>{step.reused_from}</Link>] as const] : []),
+          ...(run ? [["Run", <Link key="run" to={`/runs/${encodeURIComponent(run)}`} title={run}>{asked.data?.run.display_name || run}</Link>] as const] : []),
+          ...(step.reused_from ? [["Reused from", <Link key="from" to={`/runs/${encodeURIComponent(step.reused_from)}`} title={step.reused_from}>an earlier run</Link>] as const] : []),
         ]}
       />
       {cause && asked.data && <CauseCard cause={cause} run={asked.data.run} isOpen />}

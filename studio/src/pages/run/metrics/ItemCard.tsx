@@ -61,7 +61,7 @@ function Picture({ run, name, item }: { run: string; name: string; item: unknown
   return (
     <figure className={styles.picture}>
       <a href={pictureUrl(run, artifact)} target="_blank" rel="noreferrer" aria-label={`${name}, in full`}>
-        <img src={pictureUrl(run, artifact)} alt={name} loading="lazy" onError={() => setBroken(true)} />
+        <img src={pictureUrl(run, artifact)} alt={name} loading="lazy" decoding="async" onError={() => setBroken(true)} />
       </a>
       <figcaption>{artifact}</figcaption>
     </figure>

@@ -1,6 +1,6 @@
 import { Card, Facts } from "@/components/Card";
 import { CopyButton } from "@/components/CopyButton";
-import { formatBytes, formatDuration, formatTime, plural } from "@/components/format";
+import { formatBytes, formatLimit, formatTime, plural } from "@/components/format";
 import { Icon } from "@/components/Icon";
 import { Words } from "@/components/Words";
 import { Link } from "@/router/Link";
@@ -65,7 +65,7 @@ export default function OverviewTab({ run, overview }: TabProps) {
               ["By", run.submitted_by],
               ["Compute", run.compute],
               ["Nodes × ranks", `${spec.node_count ?? 1} × ${spec.processes_per_node ?? 1}${spec.launcher && !PLAIN.includes(spec.launcher) ? `, ${spec.launcher}` : ""}`],
-              ...(spec.max_duration_s ? [["Longest time", formatDuration(spec.max_duration_s)] as const] : []),
+              ...(spec.max_duration_s ? [["Longest time", formatLimit(spec.max_duration_s)] as const] : []),
             ]}
           />
         </Card>
