@@ -1,6 +1,6 @@
 """The same training as a LightningModule, by Lightning's Trainer as it comes, without its logger, checkpoints and bar.
 
-    python vision_lightning.py TRAIN VALIDATION EPOCHS BATCH EDGE RATE
+    python vision_lightning.py TRAIN VALIDATION TEST EPOCHS BATCH EDGE RATE
 
 Runs in the environment of `lightning_env.py`. Prints one line of JSON.
 """
@@ -20,7 +20,7 @@ torchvision_hook.install()
 import lightning  # noqa: E402
 import torch  # noqa: E402
 from torchvision import models  # noqa: E402
-from vision_reference import load_data  # noqa: E402
+from vision_reference import Best, arguments, load_data  # noqa: E402
 
 
 class Classifier(lightning.LightningModule):
@@ -29,7 +29,7 @@ class Classifier(lightning.LightningModule):
         self.model = models.resnet18(num_classes=num_classes)
         self.rate, self.epochs = rate, epochs
         self.right = self.seen = 0
-        self.best = 0.0
+        self.best = Best()
 
     def training_step(self, batch, place):
         image, target = batch
@@ -41,7 +41,8 @@ class Classifier(lightning.LightningModule):
         self.seen += len(target)
 
     def on_validation_epoch_end(self):
-        self.best, self.right, self.seen = max(self.best, self.right / max(1, self.seen)), 0, 0
+        self.best.consider(self.right / max(1, self.seen), self.model)
+        self.right = self.seen = 0
 
     def configure_optimizers(self):
         optimizer = torch.optim.SGD(self.parameters(), lr=self.rate, momentum=0.9, weight_decay=1e-4, nesterov=True)
@@ -49,8 +50,7 @@ class Classifier(lightning.LightningModule):
 
 
 def main():
-    train, validation, epochs, batch, edge, rate = sys.argv[1], sys.argv[2], *map(float, sys.argv[3:7])
-    epochs, batch, edge = int(epochs), int(batch), int(edge)
+    train, validation, test, epochs, batch, edge, rate = arguments()
     warnings.simplefilter("ignore")
     logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
     torch.manual_seed(int(os.environ.get("VISION_SEED") or 1))
@@ -69,7 +69,8 @@ def main():
         )
         trainer.fit(model, training, testing)
     spent = time.perf_counter() - began
-    print(json.dumps({"images_per_s": epochs * len(training.dataset) / spent, "top1": model.best}))
+    top1 = model.best.tested(model.model, test, edge, batch)
+    print(json.dumps({"images_per_s": epochs * len(training.dataset) / spent, "top1": top1}))
 
 
 if __name__ == "__main__":

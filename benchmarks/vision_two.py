@@ -1,7 +1,10 @@
-"""Train PyTorch Model on two processes of one thread each, beside twice one process, and beside two that do not talk to each other.
+"""Train PyTorch Model on two processes of one thread each, beside two that do not talk to each other, and beside twice one process.
 
-The last is what the machine's two cores can give at most: they share caches, memory and clock. Speeds are those of the best later epoch, as the
-training itself tells them.
+What is asked is what talking costs: ResNet-18's gradients are 47 MB, which gloo adds up over the loopback after every step of 64 pictures a
+process, the batch of the recipe in docs/scaling.md. Two that do not talk are what the machine's two cores can give at most: they share
+caches, memory and clock, and twice one process has all of that to itself. Whether two cores are better used by two processes or by
+one with two threads is another question, and not asked here. Speeds are those of the best later epoch, as the training itself tells
+them, of two rounds in turns.
 """
 
 from __future__ import annotations
@@ -16,34 +19,43 @@ from benchmarks.result import Result
 
 __all__ = ["two_processes"]
 
-EPOCHS = 4
+EPOCHS, ROUNDS = 2, 2
+# Trained on the 384 pictures that others are tested on: whole steps of 2 × 64. No score is looked at.
+PARTS = ("test", "validation")
+BATCH = 64  # a process
+GOAL = 95.8  # DESIGN.md: the original's, from 8 to 16 GPUs
 TOLD = re.compile(r"^Epoch (\d+)/\d+: .* ([\d.]+) images/s", re.MULTILINE)
 
 
-def two_processes(folder: str, batch: int, edge: int, rate: float) -> list[Result]:
+def two_processes(folder: str, edge: int, rate: float) -> list[Result]:
+    """`folder` has the image directories that `vision.py` makes."""
     with tempfile.TemporaryDirectory() as work:
-        words = _words(folder, work, batch, edge, rate)
+        words = _words(folder, work, edge, rate)
         env = {**os.environ, "OMP_NUM_THREADS": "1", "ROOKERY_VISION_CACHE": os.path.join(work, "decoded")}
-        alone = _speed(_start(words, os.path.join(work, "a"), env))
-        talking = _speed(_start(words, os.path.join(work, "b"), env, world=2))
-        pair = [_start(words, os.path.join(work, name), env) for name in "cd"]
-        silent = sum(_speed(one) for one in pair)
+        alone = _speed(_start(words, os.path.join(work, "alone"), env))
+        talking = silent = 0.0
+        for i in range(ROUNDS):
+            pair = [_start(words, os.path.join(work, f"silent-{i}-{name}"), env) for name in "ab"]
+            silent = max(silent, sum([_speed(one) for one in pair]))
+            talking = max(talking, _speed(_start(words, os.path.join(work, f"talking-{i}"), env, world=2)))
     return [
-        _percent("training on two processes, of twice one", talking, 2 * alone, "twice one process"),
-        _percent("  the same, of two that do not talk", talking, silent, "what the machine gives"),
+        _percent("training on two processes, of two that do not talk", talking, silent, GOAL, "what the machine gives"),
+        _percent("  the same, of twice one process", talking, 2 * alone, None, "twice one process"),
         Result("  images/s of the two", talking, "images/s", None, alone, "one process", more_is_better=True),
     ]
 
 
-def _percent(what: str, speed: float, most: float, peer_name: str) -> Result:
-    return Result(what, 100 * speed / most, "%", None, 100.0, peer_name, more_is_better=True)
+def _percent(what: str, speed: float, most: float, goal: float | None, peer_name: str) -> Result:
+    return Result(what, 100 * speed / most, "%", goal, 100.0, peer_name, more_is_better=True)
 
 
-def _words(folder: str, work: str, batch: int, edge: int, rate: float) -> list[str]:
+def _words(folder: str, work: str, edge: int, rate: float) -> list[str]:
     from rookery_vision import resnet
+    from rookery_vision.formats.image_directory import ImageDirectory
 
     network = resnet(os.path.join(work, "network"), model_name="resnet18", pretrained=False)
-    data = [os.path.join(folder, part + "-directory") for part in ("train", "validation")]
+    data = [os.path.join(folder, part + "-directory") for part in PARTS]
+    batch = min(BATCH, len(ImageDirectory.read(data[0]).rows) // 2)
     return [
         "train_pytorch_model",
         f"--untrained-model={network}",

@@ -71,7 +71,10 @@ class TestPipeline:
         capsys.readouterr()
         assert main(["models", "export", "birds", "--onnx", "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["model"] == "birds-onnx:1"
-        assert ws.models["birds-onnx"].tags == {"exported_from": "birds:1"}
+        exported = ws.models["birds-onnx"]
+        assert exported.tags == {"exported_from": "birds:1"}
+        assert exported.model_framework == Model.Framework.ONNX
+        assert exported.properties["onnx_check.top1_agreement"] == "1.0"
 
     def test_a_failure_has_its_number(self, example, ws, tmp_path):
         from rookery.errors import RunFailedError

@@ -75,6 +75,7 @@ def run(words, world, folder):
     return texts
 
 
+@pytest.mark.slow
 class TestTwoProcesses:
     def test_a_step_is_that_of_one_process(self, untrained, parts, tmp_path):
         """Two processes with four and three pictures move the weights as one process with seven does."""

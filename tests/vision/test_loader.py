@@ -140,6 +140,38 @@ class TestPictureSet:
         assert [pictures.picture(i).shape for i in range(2)] == [(32, 32, 3)] * 2
         pictures.close()
 
+    @pytest.mark.parametrize("size", [(500, 375), (1600, 1200)])
+    def test_what_the_network_gets_is_what_torchvision_makes(self, draw_birds, tmp_path, size):
+        """Decoded to size and cut from what is kept: within two of 255 levels of the whole picture resized, and as sharp."""
+        import random
+
+        from rookery_vision import convert_to_image_directory
+        from rookery_vision.classification.augment import crop_and_flip
+        from rookery_vision.stack import torchvision
+
+        (tmp_path / "in" / "turkeys").mkdir(parents=True)
+        path = tmp_path / "in" / "turkeys" / "1.jpg"
+        draw_birds.draw_bird(random.Random(1), 1, 192).resize(size).save(path, quality=90)
+        folder = convert_to_image_directory(str(tmp_path / "in"), str(tmp_path / "d"))
+        prep = Preprocessing(resize=128, crop=112)
+        with Image.open(path) as picture:
+            whole = numpy.asarray(picture.convert("RGB"))
+            middle = torchvision.transforms.CenterCrop(112)(torchvision.transforms.Resize(128)(picture.convert("RGB")))
+        pairs = []
+        for how in ("None", "Crop and flip"):
+            pictures = PictureSet(ImageDirectory.read(folder), prep, augmentation=how, seed=5, with_cache=False)
+            if how == "None":
+                pairs.append((pictures.picture(0), numpy.asarray(middle)))
+            for epoch in range(8 if how != "None" else 0):
+                chance = numpy.random.default_rng((5, epoch, pictures.directory.rows[0].id))
+                pairs.append((pictures.picture(0, epoch), crop_and_flip(whole, 112, chance)))
+            pictures.close()
+        ours, theirs = (numpy.stack(one).astype(float) for one in zip(*pairs))
+        assert numpy.abs(ours[0] - theirs[0]).mean() < 2
+        assert numpy.abs(ours - theirs).mean() < 2
+        ours, theirs = (numpy.abs(numpy.diff(one, axis=2)).mean() for one in (ours, theirs))
+        assert ours / theirs == pytest.approx(1, abs=0.12)
+
     def test_the_second_time_nothing_is_decoded(self, image_directory, monkeypatch):
         first = self.make(image_directory, 32)
         expected = [b.batch_NHWC for b in first.batches([range(24)])]

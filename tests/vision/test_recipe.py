@@ -8,7 +8,7 @@ import numpy
 import pytest
 import torch
 
-from benchmarks import paper, vision_recipe
+from benchmarks import paper, vision, vision_recipe
 from benchmarks.shapes import CATEGORIES, draw
 from tests.vision.conftest import ROOT
 
@@ -38,10 +38,21 @@ class TestRecipes:
 
     def test_both_run_on_the_same_pictures(self, tmp_path):
         scores = vision_recipe.compare(
-            str(tmp_path), train=2, test=1, edge=32, epochs=1, seeds=1, before=1, rates=(0.01,)
+            str(tmp_path), train=2, valid=1, test=1, edge=32, epochs=1, seeds=1, before=1, rates=(0.01,)
         )
         assert set(scores) == {"ours", "page"}
         assert all(0 <= value <= 1 for values in scores.values() for value in values)
+
+
+class TestSameAccuracy:
+    def test_within_what_rounds_and_pictures_can_tell(self):
+        alike, apart = [0.8] * 6, [0.7, 0.9, 0.7, 0.9, 0.7, 0.9]
+        by_picture = 2 * (2 * 0.8 * 0.2 / (400 * 6)) ** 0.5
+        assert vision.tolerated(alike, alike, 400) == pytest.approx(by_picture)
+        assert vision.tolerated(alike, alike, 100) > by_picture  # fewer pictures tell less
+        assert vision.tolerated(apart, [0.79, 0.81] * 3, 400) > by_picture  # so do rounds that differ
+        assert vision.tolerated(apart, apart[::-1], 4) == vision.MOST_TOLERATED  # but no excuse goes on for ever
+        assert vision.tolerated([0.8], [0.8], 400) == pytest.approx(vision.MOST_TOLERATED, abs=0.01)
 
 
 class TestPaper:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from types import SimpleNamespace
 
 import numpy
 import pytest
@@ -12,9 +13,11 @@ from PIL import Image
 
 from rookery_vision import convert_to_image_directory, errors, train_pytorch_model
 from rookery_vision.classification import checkpoint, train
+from rookery_vision.classification.network import Amp
+from rookery_vision.classification.pictures import PictureSet
 from rookery_vision.classification.result import Best
 from rookery_vision.formats.image_directory import ImageDirectory
-from rookery_vision.formats.model_directory import read_labels, read_model_spec, read_state
+from rookery_vision.formats.model_directory import Preprocessing, read_labels, read_model_spec, read_state
 from tests.vision.pictures import folder_of, read_json
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -50,6 +53,7 @@ class TestTrained:
         other = train_pytorch_model(untrained, *parts, str(tmp_path / "n"), **{**QUICK, "epochs": 1}, random_seed=2)
         assert not same(read_state(other), read_state(trained))
 
+    @pytest.mark.slow
     def test_it_learns(self, untrained, tmp_path, capsys):
         """Dark and bright noise: whoever cannot tell them apart does not train at all."""
         chance = numpy.random.default_rng(0)
@@ -87,7 +91,12 @@ class TestTrained:
             assert all(set(r) == {"epoch", column} for r in mine)
         assert all(r[3]["top5_acc"] == 1.0 for r in rows if r[2] == "Top-5 validation accuracy")  # of two categories
         data = {r[2]: r for r in in_a_run.records() if r[0] == "d"}
-        assert {"Training pictures", "Training pictures, augmented", "Validation confusion matrix"} <= set(data)
+        pictures = {"Training pictures", "Training pictures, augmented", "Validation confusion matrix, drawn"}
+        assert {*pictures, "Validation confusion matrix"} <= set(data)
+        for name in pictures:
+            assert data[name][3] == "image"
+            with Image.open(in_a_run.uploads()[data[name][4]["artifact"]]) as drawn:
+                assert min(drawn.size) > 100
         matrix = data["Validation confusion matrix"][4]["data"]
         assert matrix["class_labels"] == ["chickens", "turkeys"]
         assert [sum(row) for row in matrix["matrix"]] == [4, 4]
@@ -118,6 +127,7 @@ class TestStopping:
         with pytest.raises(errors.by_id("NaN"), match="Lower 'Learning rate'"):
             train_pytorch_model(untrained, *parts, str(tmp_path / "m"), **{**QUICK, "epochs": 9, "learning_rate": 1e30})
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("stop_at", [1, 2, 3])
     def test_interrupted_and_resumed_gives_the_same_weights(
         self, trained, untrained, parts, tmp_path, in_a_run, monkeypatch, capsys, stop_at
@@ -223,6 +233,33 @@ class TestWebService:
 
 
 class TestSheet:
+    def test_the_worst_mistakes(self, parts, in_a_run):
+        """A network that says the first category of every picture is wrong about the four of the second."""
+        from rookery.worker import Run
+        from rookery_vision.classification.look import worst
+
+        class First(torch.nn.Module):
+            def forward(self, x_NCHW):
+                return torch.tensor([[5.0, 0.0]]).expand(len(x_NCHW), 2)
+
+        directory, prep = ImageDirectory.read(parts[1]), Preprocessing(resize=37, crop=32)
+        pictures = PictureSet(directory, prep, directory.labels, with_cache=False)
+        trainer = SimpleNamespace(
+            network=First(),
+            data=SimpleNamespace(prep=prep, categories=directory.categories),
+            valid_set=pictures,
+            amp=Amp("cpu", None),
+            ranks=SimpleNamespace(device=torch.device("cpu")),
+        )
+        worst(Run.get_context(), trainer, SimpleNamespace(weights={}))
+        pictures.labels[:] = 0
+        worst(Run.get_context(), trainer, SimpleNamespace(weights={}))  # nothing is wrong now: no second sheet
+        pictures.close()
+        (logged,) = [r for r in in_a_run.records() if r[0] == "d"]
+        assert logged[2:4] == ["Worst mistakes", "image"]
+        with Image.open(in_a_run.uploads()[logged[4]["artifact"]]) as drawn:
+            assert drawn.width == 6 + 4 * (112 + 6)
+
     def test_pictures_of_any_shape(self):
         from rookery_vision.classification.look import sheet
 

@@ -51,10 +51,17 @@ def worst(run: Any, trainer: Any, best: Any) -> None:
 
 
 def confusion(run: Any, name: str, categories: Sequence[str], matrix: list[list[int]]) -> None:
-    """As a logged matrix, in v1's shape."""
+    """As a logged matrix, in v1's shape, and as a picture."""
     if len(categories) <= MATRIX_LIMIT:
         data = {"class_labels": list(categories), "matrix": matrix}
         run.log_confusion_matrix(name, {"schema_type": "confusion_matrix", "schema_version": "1.0.0", "data": data})
+    from rookery_vision.evaluation.looking import PICTURE_LIMIT, draw_confusion
+
+    if len(categories) < PICTURE_LIMIT:
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, _file_name(name))
+            draw_confusion(categories, matrix, path)
+            run.log_image(name + ", drawn", path=path)
 
 
 def sheet(pictures: Sequence[Any], captions: Sequence[str]) -> Any:
@@ -86,6 +93,10 @@ def _fitting(text: str, width: int, draw: Any) -> str:
 
 def _log(run: Any, name: str, picture: Any) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, name.lower().replace(",", "").replace(" ", "_") + ".png")
+        path = os.path.join(folder, _file_name(name))
         picture.save(path)
         run.log_image(name, path=path)
+
+
+def _file_name(name: str) -> str:
+    return name.lower().replace(",", "").replace(" ", "_") + ".png"

@@ -8,13 +8,11 @@ from typing import Any, Optional
 
 from rookery_vision.errors import LearnerTypesNotCompatibleError
 from rookery_vision.evaluation import metrics
-from rookery_vision.evaluation.looking import draw_confusion, show_curves
+from rookery_vision.evaluation.looking import PICTURE_LIMIT, draw_confusion, show_curves
 from rookery_vision.evaluation.scored import Scored, scored
 from rookery_vision.formats.table import Column, read_table, write_table
 
 __all__ = ["evaluate"]
-
-PICTURE_LIMIT = 30  # categories; with more nothing can be read in it
 
 
 def evaluate(left: str, right: Optional[str], output: str) -> None:

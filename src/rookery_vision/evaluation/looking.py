@@ -11,9 +11,10 @@ from rookery_vision.evaluation import curves
 from rookery_vision.evaluation.metrics import positive_label
 from rookery_vision.evaluation.scored import Scored
 
-__all__ = ["draw_confusion", "show_curves"]
+__all__ = ["PICTURE_LIMIT", "draw_confusion", "show_curves"]
 
 CURVES = {"roc_curve": curves.roc, "precision_recall_curve": curves.precision_recall, "lift_curve": curves.lift}
+PICTURE_LIMIT = 30  # categories; with more nothing can be read in a confusion matrix
 NUM_POINTS = 1000  # logged and kept of a curve; a picture shows no more
 
 
