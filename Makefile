@@ -15,9 +15,9 @@ quickstart: $(VENV)/.vision $(VENV)/.tabular $(VENV)/.azureml studio
 test: $(VENV)/.vision $(VENV)/.azureml $(VENV)/.test studio
 	$(BIN)/python tests/side_by_side.py $(PYTEST_ARGS)
 
-# Under five minutes: everything but the long stories.
+# Under five minutes on two cores: every room, without what is marked slow (docs/inside/tests.md).
 test-fast: $(VENV)/.vision $(VENV)/.azureml $(VENV)/.test studio
-	$(BIN)/python -m pytest -m "not slow" $(PYTEST_ARGS)
+	$(BIN)/python tests/side_by_side.py -m "not slow" $(PYTEST_ARGS)
 
 # A Ray cluster of three nodes in network namespaces of this machine (needs root); prints what to type next.
 ray-cluster: $(VENV)/.test

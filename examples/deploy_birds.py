@@ -8,6 +8,7 @@ training has not seen.
 
 import argparse
 import os
+import shutil
 import sys
 import tempfile
 
@@ -40,7 +41,8 @@ def main(num_epochs=4, picture="", is_kept=False, ws=None):
     print("State:", service.state)
     print("Address:", service.scoring_uri)
 
-    picture = picture or new_picture()
+    drawn = "" if picture else new_picture()
+    picture = picture or drawn
     with open(picture, "rb") as file:
         answer = service.run(file.read())
     print("%s: %s, probability %.4f" % (os.path.basename(picture), answer["label"], answer["probability"]))
@@ -51,6 +53,8 @@ def main(num_epochs=4, picture="", is_kept=False, ws=None):
     else:
         service.delete()
         print("Deleted")
+        if drawn:
+            shutil.rmtree(os.path.dirname(drawn))
     return answer
 
 

@@ -8,6 +8,7 @@ Each is built once on this machine, however often it is asked for; every run pri
 
 import argparse
 import os
+import shutil
 import sys
 import tempfile
 import time
@@ -87,6 +88,7 @@ def main(curated="AzureML-Minimal", ws=None):
     registered = Environment.get(workspace=ws, name="minimal-and-idna")
     print("registered %s, version %s" % (registered.name, registered.version))
     run_in(registered, "idna")
+    shutil.rmtree(folder)
     return results
 
 

@@ -6,10 +6,15 @@ import contextlib
 import glob
 import json
 import os
+import shutil
 import signal
 import time
 
 import pytest
+
+# Two pieces share the cores. Threads of torch that wait for each other are to sleep: where they spin, a training beside other work takes
+# ten times as long. Read when its library is loaded, in this process and in all that it starts.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -46,6 +51,21 @@ def postgres():
         yield server
 
 
+@pytest.fixture(scope="session")
+def empty_record(tmp_path_factory):
+    """Call it with a workspace's paths: an empty record of today's schema lies there. It is copied, because making one takes 0.1 s, and
+    hundreds of tests need one that is new; that all ways to it give the same tables is asked in tests/record/test_upgrade.py."""
+    from rookery.record.bell import Bell
+    from rookery.record.database import Database
+    from rookery.record.upgrade import upgrade
+
+    made = str(tmp_path_factory.mktemp("record") / "record.db")
+    database = Database(made, Bell())
+    upgrade(database)
+    database.close()
+    return lambda paths: shutil.copyfile(made, paths.database)
+
+
 @pytest.fixture(scope="module")
 def chromium(tmp_path_factory):
     """A real Chromium for a module of tests (rookery.testing.browser says why not for longer)."""
@@ -57,8 +77,7 @@ def chromium(tmp_path_factory):
 
 def stop_keepers(below: str) -> None:
     """End the keepers whose keeper.json lies below a folder, and wait until they are gone."""
-    pattern = os.path.join(glob.escape(below), "**", "keeper", "keeper.json")
-    for path in glob.glob(pattern, recursive=True, include_hidden=True):
+    for path in _found(below, "keeper", "keeper.json"):
         with contextlib.suppress(OSError, ValueError, KeyError):
             with open(path) as f:
                 endpoint = json.load(f)
@@ -75,10 +94,9 @@ def stop_keepers(below: str) -> None:
 
 def stop_fronts(below: str) -> None:
     """End the fronts of endpoints below a folder, which outlive their keeper, and their scoring processes."""
+    folders = _found(below, "serve")
     for name in ("front.json", "replicas.json"):  # the front first: it would start the others again
-        for path in glob.glob(
-            os.path.join(glob.escape(below), "**", "serve", "*", name), recursive=True, include_hidden=True
-        ):
+        for path in [p for folder in folders for p in glob.glob(os.path.join(glob.escape(folder), "*", name))]:
             with contextlib.suppress(OSError, ValueError, KeyError):
                 with open(path) as f:
                     found = json.load(f)
@@ -89,6 +107,16 @@ def stop_fronts(below: str) -> None:
                 ]
                 for one in listed or [found]:
                     _end(int(one["pid"]), int(one["ticks"]))
+
+
+def _found(below: str, folder: str, *file: str) -> list[str]:
+    """All folders of that name below one, or a file in each. Where packages and stored files are, which are many, there is none."""
+    found = []
+    for here, folders, _ in os.walk(below):
+        if folder in folders:
+            found.append(os.path.join(here, folder, *file))
+        folders[:] = [name for name in folders if name not in ("site-packages", "content")]
+    return found
 
 
 def _end(pid: int, ticks: int) -> None:

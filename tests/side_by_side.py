@@ -1,7 +1,8 @@
-"""All tests, in pieces, two at a time: much of what they do is waiting. `make test` is this.
+"""All tests, in pieces, two at a time: much of what they do is waiting. `make test` is this, and `make test-fast` with `-m "not slow"`.
 
-A piece is a pytest of its own, and what it says is printed when it has ended. Folders that no piece names belong to the last one, so
-that none is forgotten. Words on the command line are given to every piece: `python tests/side_by_side.py --collect-only -q`.
+A piece is a pytest of its own, and what it says is printed when it has ended, with what took longest in it. Folders that no piece names
+belong to the last one, so that none is forgotten. Words on the command line are given to every piece:
+`python tests/side_by_side.py --collect-only -q`.
 
 A few tests that failed are run once more when all is over and the machine is quiet. What passes then is named UNSTEADY in the last
 lines: a defect to be looked into, of the test or of what it tests, but no reason to turn a change away (docs/decisions/0009).
@@ -20,15 +21,18 @@ from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent
 AT_A_TIME = 2
-# The longest first.
+# The longest first, and small ones at the end: then both cores have work until the end.
 PIECES = {
     "engines": ["node", "ssh", "slurm", "agent", "ray", "faults", "kubernetes"],
     "keeper": ["server", "record", "engine", "mlflow"],
+    "stories": ["stories"],
     "studio": ["studio"],
-    "work": ["tune", "serve", "pipeline", "tabular", "vision", "data"],
-    "sdk": ["cli", "client", "sdk", "azureml", "bring"],
+    "work": ["tune", "serve", "pipeline"],
+    "sdk": ["sdk", "azureml", "bring"],
+    "modules": ["tabular", "vision", "data"],
+    "cli": ["cli", "client"],
 }
-REST = "stories and the rest"
+REST = "the rest"
 FEW = 5  # failed tests in all; more than that is no accident
 NO_TESTS = 5  # pytest's code for it: what `-k` names may be in another piece
 
@@ -88,15 +92,15 @@ def pieces() -> dict[str, list[str]]:
     if missing:
         raise SystemExit(f"tests/side_by_side.py names folders that are not there: {', '.join(sorted(missing))}")
     rest = [f"tests/{p.name}" for p in found if p.name not in named]
-    first, *others = ((name, [f"tests/{folder}" for folder in folders]) for name, folders in PIECES.items())
-    return dict([first, (REST, rest), *others])
+    named_ones = {name: [f"tests/{folder}" for folder in folders] for name, folders in PIECES.items()}
+    return {**named_ones, REST: rest}
 
 
 def run(paths: list[str], memory: Path, words: list[str]) -> tuple[int, str, float]:
     """One piece: exit code, all that it said, and how long it took."""
     start = time.monotonic()
     with tempfile.TemporaryFile() as out:
-        command = [sys.executable, "-m", "pytest", "-o", f"cache_dir={memory}", "--durations=10"]
+        command = [sys.executable, "-m", "pytest", "-o", f"cache_dir={memory}", "--durations=40", "--durations-min=2"]
         command += [*words, *sys.argv[1:], *paths]
         code = subprocess.run(command, cwd=TESTS.parent, stdout=out, stderr=out, check=False).returncode
         out.seek(0)

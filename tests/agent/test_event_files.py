@@ -85,6 +85,7 @@ def written(code: str, folder) -> str:
     return os.path.join(folder, name)
 
 
+@pytest.mark.slow
 class TestRealWriter:
     def test_every_scalar_with_step_and_time(self, shipped, tmp_path):
         keeper, events, warnings, _ = shipped

@@ -120,6 +120,7 @@ class TestPort:
 
 
 class TestPreflight:
+    @pytest.mark.slow
     def test_an_address_that_cannot_be_reached_is_an_error_in_seconds_that_names_both_nodes(self, bench):
         with socket.socket() as closed:
             closed.bind(("127.0.0.1", 0))

@@ -154,6 +154,14 @@ class TestLogs:
         gang.run()
         assert gang.log(1) == "mine\n"
 
+    def test_torchruns_own_files_go_with_the_work(self, launched):
+        gang = launched("print(1)")
+        children = Children(gang.jobs[0], gang.paths[0])
+        assert children.prepare(gang.jobs[0].work)
+        assert children.variables()["PET_LOG_DIR"].startswith(gang.paths[0].work_parent + os.sep)
+        rank = replace(gang.jobs[0].ranks[0], variables={"PET_LOG_DIR": "mine"})
+        assert "PET_LOG_DIR" not in Children(replace(gang.jobs[0], ranks=(rank,)), gang.paths[0]).variables()
+
     def test_a_program_that_only_mentions_one_is_none(self, launched):
         gang = launched('"""torchrun train.py"""\nprint(1)', command=f"{sys.executable} train.py")
         children = Children(gang.jobs[0], gang.paths[0])

@@ -12,18 +12,22 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import replace
 
 import pytest
 
 from rookery.agent.launch_meeting import LaunchError
 from rookery.agent.launch_mpirun import Mpirun, find_mpirun, mpirun_command
+from rookery.agent.proc import command_line, read_stat
 from rookery.agent.tree import find_attempt
 from rookery.spec.launch import MPI_LOG
 from rookery.testing.agent_bench import Bench, wait_until
 from rookery.testing.netns import Network
 from rookery.testing.openmpi import ensure_openmpi, make_openmpi_5
 from tests.agent.gang import Gang
+
+pytestmark = pytest.mark.slow
 
 SHOW = """
 import os
@@ -147,7 +151,6 @@ class TestChannel:
         assert gang.agents[0].wait(30) == 0, gang.agent_logs()
 
 
-@pytest.mark.slow
 class TestOpenMpi5:
     SCRIPT = (
         "import os\nfrom mpi4py import MPI\nall = MPI.COMM_WORLD\nhere = all.Split_type(MPI.COMM_TYPE_SHARED)\n"
@@ -244,7 +247,10 @@ class TestFailure:
         gang.start()
         wait_until(lambda: "up" in gang.log(1))
         gang.agents[0].send_signal(signal.SIGKILL)
-        wait_until(lambda: not find_attempt(f"{bench.run_id}/1"))
+        until = time.monotonic() + 60
+        while left := find_attempt(f"{bench.run_id}/1"):
+            assert time.monotonic() < until, [(read_stat(pid), command_line(pid)) for pid in left]
+            time.sleep(0.05)
 
     def test_cancel_ends_everything(self, bench):
         gang = Gang(bench, "mpi", 2, 1, "import time; print('up', flush=True); time.sleep(1000)")

@@ -18,7 +18,7 @@ from rookery.testing.mlflow_client import ensure_client
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = pytest.mark.timeout(900)
 
 
 def fill(uri: str, folder, **more: str) -> dict:
@@ -81,6 +81,7 @@ def check(workspace, facts: dict) -> None:
     assert {f["path"] for f in versions[3]["files"]} == {"net/a.txt", "net/deep/er/b+c d.bin", "net/empty"}
 
 
+@pytest.mark.slow
 class TestSqlite:
     def test_everything_and_a_second_time_nothing(self, database, workspace):
         path, facts = database
@@ -129,6 +130,7 @@ class TestSqlite:
         assert found["counts"]["registered models"]["source"] == 0
 
 
+@pytest.mark.slow
 class TestFolder:
     def test_everything(self, workspace, tmp_path):
         facts = fill(f"file://{tmp_path}/there/mlruns", tmp_path, MLFLOW_ALLOW_FILE_STORE="true")
@@ -140,6 +142,7 @@ class TestFolder:
         assert client.request("GET", f"/runs/{facts['child']}")["parent_id"] == facts["parent"]
 
 
+@pytest.mark.slow
 class TestServer:
     def test_everything(self, database, workspace, tmp_path):
         import socket

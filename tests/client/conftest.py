@@ -31,7 +31,8 @@ def root(tmp_path, monkeypatch):
     yield os.path.realpath(folder)
     client_module._close_all()
     client_module._clients.clear()
-    shutil.rmtree(socket_folder(str(folder)), ignore_errors=True)
+    for keeper in tmp_path.rglob("keeper"):  # of this workspace, and of copies that a test has made
+        shutil.rmtree(socket_folder(str(keeper.parent)), ignore_errors=True)
 
 
 @pytest.fixture

@@ -124,6 +124,7 @@ class TestRemove:
 
 
 class TestGuard:
+    @pytest.mark.slow
     @pytest.mark.parametrize("released", [True, False])
     def test_removes_when_the_agent_is_gone_without_a_word(self, make, tmp_path, released):
         mark = tmp_path / "removed"

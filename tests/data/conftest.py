@@ -9,10 +9,12 @@ from rookery.spec.paths import WorkspacePaths
 
 
 @pytest.fixture
-def record(tmp_path):
+def record(tmp_path, empty_record):
     root = tmp_path / "a work's space"
     root.mkdir()
-    record = Record(WorkspacePaths(str(root)))
+    paths = WorkspacePaths(str(root))
+    empty_record(paths)
+    record = Record(paths)
     yield record
     record.close()
 

@@ -106,4 +106,15 @@ assert Dataset.get_by_name(ws, "frame").to_pandas_dataframe().equals(given)
 assert Dataset.Tabular.register_pandas_dataframe(given, store, "frame", show_progress=False).version == 2
 assert csv.to_parquet_files().to_path() == ["/part-00000.parquet"]
 assert csv.to_csv_files().to_path() == ["/part-00000.csv"]
+
+sales = pandas.DataFrame({"store": [2, 5, 2], "brand": ["dom", "dom", "min"], "sold": [1.5, 2.5, 3.5]})
+table = Dataset.Tabular.register_pandas_dataframe(sales, (store, "frames"), "sales", show_progress=False)
+cut = table.partition_by(["store", "brand"], (store, "cut"), name="cut sales", show_progress=False)
+assert cut.partition_keys == ["store", "brand"]
+found = Dataset.get_by_name(ws, "cut sales").to_pandas_dataframe().sort_values("sold", ignore_index=True)
+assert found[list(sales.columns)].equals(sales), found
+assert {"store": "5", "brand": "dom"} in cut.get_partition_key_values()
+files = table.partition_by("store", store, partition_as_file_dataset=True)
+assert files.to_path() == ["/2/part-00000.parquet", "/5/part-00000.parquet"], files.to_path()
+assert "Known: store, brand, sold" in raises(UserError, lambda: table.partition_by(["shop"], store))
 print("all of it")

@@ -9,10 +9,14 @@ import signal
 import textwrap
 import time
 
+import pytest
+
 from rookery.sdk import Dataset, OutputFileDatasetConfig
 from rookery.sdk.distributed import PyTorchConfiguration
 from rookery.testing.ending import wait_for_end
 from tests.node.test_story import attach, farm, managed, show  # noqa: F401  farm is a fixture
+
+pytestmark = pytest.mark.slow
 
 USE = """
     import hashlib, os, sys

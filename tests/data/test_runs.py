@@ -22,6 +22,8 @@ from rookery.sdk import (
 )
 from rookery.testing.file_server import file_server
 
+pytestmark = pytest.mark.slow
+
 FILES = {"a/x 'q'.txt": b"1", "a/ünï日本.txt": b"22", "big.bin": os.urandom(3_000_000), "c.csv": b"n,v\na,1\n"}
 
 

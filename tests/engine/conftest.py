@@ -36,14 +36,15 @@ def paths(tmp_path) -> WorkspacePaths:
     return found
 
 
-# What reads and writes the record most; these run on both databases.
+# What reads and writes the record most; these run on both databases, the second time marked slow.
 ON_BOTH = ("test_controller", "test_holds", "test_preemption", "test_recovery")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "database_url" in metafunc.fixturenames:
         is_both = metafunc.module.__name__.rpartition(".")[2] in ON_BOTH
-        metafunc.parametrize("database_url", ["sqlite", "postgresql"] if is_both else ["sqlite"], indirect=True)
+        postgresql = pytest.param("postgresql", marks=pytest.mark.slow)
+        metafunc.parametrize("database_url", ["sqlite", postgresql] if is_both else ["sqlite"], indirect=True)
 
 
 @pytest.fixture
@@ -56,7 +57,9 @@ def database_url(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.fixture
-def record(paths, database_url) -> Iterator[Record]:
+def record(paths, database_url, empty_record) -> Iterator[Record]:
+    if not database_url:
+        empty_record(paths)
     found = Record(paths)
     yield found
     found.close()

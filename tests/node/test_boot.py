@@ -62,6 +62,7 @@ def test_a_run_on_a_machine_that_sees_nothing(coop: Coop) -> None:
     assert stat.S_IMODE(os.stat(node.path()).st_mode) == 0o700
 
 
+@pytest.mark.slow
 def test_signals_that_an_engine_has_blocked(coop: Coop) -> None:
     """An engine's process may block or ignore what an agent needs: a child's end, a request to stop."""
     script = "import signal\nprint(signal.pthread_sigmask(signal.SIG_BLOCK, []))\n"
@@ -74,6 +75,7 @@ def test_signals_that_an_engine_has_blocked(coop: Coop) -> None:
     assert coop.log() == "set()\n"
 
 
+@pytest.mark.slow
 def test_what_is_there_is_not_fetched_again(coop: Coop) -> None:
     node = coop.node()
     assert node.run(coop.boot_text(coop.run(PRINTS)))[0] == 0
@@ -87,6 +89,7 @@ def test_what_is_there_is_not_fetched_again(coop: Coop) -> None:
     assert SECOND in coop.log(SECOND)
 
 
+@pytest.mark.slow
 def test_many_files_come_together(coop: Coop) -> None:
     files = {f"package/module_{n}.py": b"N = %d\n" % n for n in range(300)}
     script = "import glob\nfrom package.module_299 import N\nprint(N, len(glob.glob('package/*.py')))\n"
@@ -112,6 +115,7 @@ def test_the_zips_are_the_same_whoever_packs_them(coop: Coop) -> None:
     assert (other._code, other._payload) == (coop.kit._code, coop.kit._payload)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("python", some_pythons())
 def test_every_python(coop: Coop, python: str) -> None:
     code, said = coop.node().run(coop.boot_text(coop.run(PRINTS)), python=python)
@@ -165,6 +169,7 @@ def test_a_wrong_token(coop: Coop) -> None:
     assert code == boot.REFUSED, said
 
 
+@pytest.mark.slow
 def test_what_comes_damaged(coop: Coop) -> None:
     text = coop.boot_text(coop.run(PRINTS))
     path = coop.record.content.local_path(coop.kit._code) or ""
@@ -178,6 +183,7 @@ def test_what_comes_damaged(coop: Coop) -> None:
     assert not glob.glob(node.path("kit", ".partial*"))
 
 
+@pytest.mark.slow
 def test_a_home_that_cannot_be_used(coop: Coop) -> None:
     node = coop.node()
     with open(os.path.join(node.home, ".rookery"), "w"):
@@ -192,6 +198,7 @@ def test_a_home_that_cannot_be_used(coop: Coop) -> None:
     assert "/proc/nowhere cannot be used" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("host", ["127.0.0.1", "another.example"])
 @pytest.mark.parametrize("kind", ["own", "authority", "stranger"])
 def test_tls(coop: Coop, tmp_path: Path, kind: str, host: str) -> None:

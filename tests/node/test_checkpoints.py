@@ -39,6 +39,7 @@ def _next(coop: Coop, attempt: int) -> str:
     return coop.boot_text(coop.job(run_id, snapshot, attempt))
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_where_it_was_on_another_machine(coop: Coop) -> None:
     stored = coop.paths.checkpoints(RUN)
     first = coop.node("n0")
@@ -59,6 +60,7 @@ def test_a_run_goes_on_where_it_was_on_another_machine(coop: Coop) -> None:
     assert not os.path.exists(second.path("runs", RUN))
 
 
+@pytest.mark.slow
 def test_what_is_removed_is_removed_there(coop: Coop) -> None:
     script = (
         "import os, time\nfolder = os.environ['ROOKERY_RESUME_DIR']\nopen(folder + '/old', 'w').write('1')\n"
@@ -77,6 +79,7 @@ def test_what_is_removed_is_removed_there(coop: Coop) -> None:
     assert process.wait(90) == 0
 
 
+@pytest.mark.slow
 def test_a_partition_that_heals(coop: Coop) -> None:
     """The keeper goes on without a node that it cannot reach; when the node is back it learns so, and leaves nothing."""
     job = coop.run("import time, os\nprint(os.getpid(), flush=True)\ntime.sleep(300)\n")

@@ -58,6 +58,7 @@ def _resolve(coop: Coop, *requirements: str, **fields: Any) -> dict[str, Any]:
     return coop.kit.resolve_environment(spec, lambda data: None)
 
 
+@pytest.mark.slow
 def test_a_lock_is_built_on_the_node_once(coop: Coop, wheels: Path) -> None:
     data = _resolve(coop, "beta")
     assert not os.path.exists(coop.folder / "home" / "environments" / data["lock"]["key"])  # nothing is built here
@@ -80,6 +81,7 @@ def test_a_lock_is_built_on_the_node_once(coop: Coop, wheels: Path) -> None:
     assert [names for _, _, names in os.walk(node.path("environments", "leases")) if names] == []
 
 
+@pytest.mark.slow
 def test_the_oldest_python_for_agents_builds(coop: Coop, wheels: Path) -> None:
     """The node's own Python runs the builder; the environment has the one of the lock."""
     found = sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/3.9*/bin/python"))) or [sys.executable]
@@ -91,6 +93,7 @@ def test_the_oldest_python_for_agents_builds(coop: Coop, wheels: Path) -> None:
     assert coop.log().strip() == ".".join(data["lock"]["python_version"].split(".")[:2])
 
 
+@pytest.mark.slow
 def test_a_failure_is_the_cause_of_the_run(coop: Coop, wheels: Path) -> None:
     data = _resolve(coop, "beta")
     data["files"] = [one for one in data["files"] if not one["name"].startswith("alpha")]
@@ -106,6 +109,7 @@ def test_a_failure_is_the_cause_of_the_run(coop: Coop, wheels: Path) -> None:
     assert not os.path.exists(node.path("runs", RUN))
 
 
+@pytest.mark.slow
 def test_a_run_that_is_canceled_while_its_environment_is_built(coop: Coop, wheels: Path, tmp_path: Path) -> None:
     program = tmp_path / "slow uv"
     program.write_text('#!/bin/sh\necho $$ > "$ROOKERY_HOME/uv.pid"\necho slow >&2\nsleep 300\n')
@@ -122,6 +126,7 @@ def test_a_run_that_is_canceled_while_its_environment_is_built(coop: Coop, wheel
     assert not os.path.exists(f"/proc/{pid}")
 
 
+@pytest.mark.slow
 def test_interpreters_that_people_look_after(coop: Coop, wheels: Path, tmp_path: Path) -> None:
     spec = EnvironmentSpec(name="mine", user_managed=True, python=str(coop.folder / "home" / "bin" / "python"))
     data = coop.kit.resolve_environment(spec, lambda data: None)

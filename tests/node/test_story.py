@@ -29,6 +29,8 @@ from tests.stories.test_distributed import DDP
 
 from .test_environment import wheels  # noqa: F401  a fixture
 
+pytestmark = pytest.mark.slow
+
 # As in the stories of distributed runs; pairs meet at MASTER_ADDR, without torch.
 MEET = """
     import os, socket, time
@@ -211,7 +213,6 @@ def test_a_spool_is_enough(farm: Farm) -> None:
     assert run.get_metrics() == {"by mlflow": 0.5}
 
 
-@pytest.mark.slow
 def test_ddp(farm: Farm) -> None:
     attach(farm)
     run = farm.submit(DDP, managed(sys.executable), PyTorchConfiguration("Gloo", 4, 2))
@@ -222,7 +223,6 @@ def test_ddp(farm: Farm) -> None:
     assert sorted(re.findall(r"RANK (\d) OF 4", found)) == ["0", "1", "2", "3"]
 
 
-@pytest.mark.slow
 def test_an_environment_is_built_on_every_node(farm: Farm, wheels: Path, home: Path) -> None:  # noqa: F811
     farm.kill_keeper()  # the next one has pip's settings of the fixture
     farm.hidden.append(str(wheels))

@@ -64,6 +64,7 @@ def said(ranks, check):
 
 
 class TestOperations:
+    @pytest.mark.slow
     @pytest.mark.parametrize("check", CHECKS)
     def test_four_ranks_on_two_nodes(self, four, check):
         assert said(four, check) == ""

@@ -7,10 +7,12 @@ import pytest
 from tests.shims.horovod_world import check_names, free_port, run_ranks
 from tests.shims.test_horovod import said, torch_variables
 
+pytestmark = pytest.mark.slow
+
 CHECKS = check_names("training.py")
 
 
-@pytest.fixture(scope="module", params=[2, pytest.param(4, marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=[2, 4])
 def ranks(request, tmp_path_factory):
     size = request.param
     return run_ranks("training.py", torch_variables(size, size, free_port()), tmp_path_factory.mktemp("training"))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import glob
 import os
 
+import pytest
+
 from rookery.sdk.environment import Environment
 from rookery.sdk.experiment import Experiment
 from rookery.sdk.script_run_config import ScriptRunConfig
@@ -29,6 +31,7 @@ else:
 
 
 class TestInRun:
+    @pytest.mark.slow
     def test_every_python(self, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
         source = tmp_path / "source"

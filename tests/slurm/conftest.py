@@ -27,19 +27,19 @@ def running_machines(tmp_path_factory):
 @pytest.fixture
 def slurm(running_slurm, monkeypatch):
     """A cluster with nothing of an earlier test in it. Process numbers are this machine's, for looking at agents."""
-    jobs_tmp = os.path.join(running_slurm.folder, "tmp")  # what killed jobs leave goes with the cluster
-    os.makedirs(jobs_tmp, exist_ok=True)
-    monkeypatch.setenv("TMPDIR", jobs_tmp)
-    yield from _emptied(running_slurm)
+    yield from _emptied(running_slurm, monkeypatch)
 
 
 @pytest.fixture
-def machines(running_machines):
+def machines(running_machines, monkeypatch):
     """The same, but nodes have process numbers and a folder (`node_home`) of their own, as other machines have."""
-    yield from _emptied(running_machines)
+    yield from _emptied(running_machines, monkeypatch)
 
 
-def _emptied(cluster):
+def _emptied(cluster, monkeypatch):
+    jobs_tmp = os.path.join(cluster.folder, "tmp")  # what killed jobs leave goes with the cluster
+    os.makedirs(jobs_tmp, exist_ok=True)
+    monkeypatch.setenv("TMPDIR", jobs_tmp)
     cluster.mend()
     cluster.cancel_everything()
     cluster.wait_until_idle()

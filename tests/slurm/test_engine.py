@@ -16,7 +16,7 @@ from rookery.spec.compute import ClusterSpec, Reach
 from rookery.testing.engine_exam import Deaths
 from rookery.testing.stand_in import SECRET, stand_in_boot, wait_for
 
-pytestmark = pytest.mark.timeout(90)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(90)]
 
 
 @pytest.fixture
@@ -151,7 +151,6 @@ def test_finds_a_job_whose_number_was_lost_and_submits_no_other(engine_of, new_p
     assert wait_for(lambda: deaths.of(place), "the death")[0].signal == "SIGKILL"
 
 
-@pytest.mark.slow
 def test_waits_for_a_head_that_is_away_and_calls_nobody_dead(engine_of, new_place, slurm):
     engine, deaths = engine_of()
     first, second = new_place(run_id="before"), new_place(run_id="meanwhile")

@@ -11,7 +11,7 @@ from rookery.spec.compute import ClusterSpec, Reach
 from rookery.testing.remote_exam import DeadNodeExam, QueueExam, RemoteEngineExam
 from rookery.testing.stand_in import ClusterUnderTest, stand_in_boot
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
 
 class Machines(ClusterUnderTest):

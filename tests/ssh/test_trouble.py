@@ -22,6 +22,8 @@ from rookery.testing.engine_exam import Deaths
 from rookery.testing.stand_in import stand_in_boot, wait_for
 from tests.ssh.conftest import read, told
 
+pytestmark = pytest.mark.slow
+
 
 class TestConnection:
     def test_a_lost_connection_is_not_a_death(self, make, machines):

@@ -1,12 +1,23 @@
-"""Counts what the stories of random kills have hit, for the last result in docs/reliability.md."""
+"""A temporary folder for each story; and what the stories of random kills have hit, for the last result in docs/reliability.md."""
 
 from __future__ import annotations
 
 import collections
+import shutil
+import tempfile
 
 import pytest
 
 _HITS: collections.Counter[str] = collections.Counter()
+
+
+@pytest.fixture(autouse=True)
+def own_temporary_folder(monkeypatch):
+    """Of whatever a story starts: examples and what people are told to type leave files there. Short, because of sockets' paths."""
+    folder = tempfile.mkdtemp(prefix="rk-", dir="/tmp")
+    monkeypatch.setenv("TMPDIR", folder)
+    yield
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture

@@ -20,6 +20,8 @@ from rookery.sdk.run_configuration import RunConfiguration
 from rookery.testing.ending import wait_for_end
 from rookery.testing.openmpi import ensure_openmpi
 
+pytestmark = pytest.mark.slow
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CHECK = os.path.join(os.path.dirname(ROOT), "shared", "checks", "article.py")
 
@@ -84,7 +86,6 @@ def logs_of(run) -> dict[str, str]:
     return {k: v for k, v in run.get_details_with_logs()["logFiles"].items() if "70_driver_log" in k}
 
 
-@pytest.mark.slow
 class TestPyTorch:
     def test_per_process_when_the_port_is_taken(self, submit):
         with socket.socket() as taken:
@@ -157,7 +158,6 @@ class TestMpi:
         assert "azureml-logs/70_mpi_log.txt" in run.get_details_with_logs()["logFiles"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ddp_per_process", "ddp_per_node", "horovod_mnist"])
 def test_the_examples(name, tmp_path):
     if name == "horovod_mnist":
@@ -165,7 +165,6 @@ def test_the_examples(name, tmp_path):
     _run([sys.executable, os.path.join(ROOT, "examples", name + ".py"), "--epochs", "2"], tmp_path)
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(
     not os.path.exists(CHECK) and not os.environ.get("CI"),
     reason="the mission's check lies beside the checkout, not in it",

@@ -23,6 +23,8 @@ from rookery.testing.engine_exam import wait_for
 from tests.environments_build.conftest import REAL_UV, wheels  # noqa: F401  a fixture
 from tests.environments_build.wheels import sha256_of
 
+pytestmark = pytest.mark.slow
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD, DRIVER = "azureml-logs/20_image_build_log.txt", "azureml-logs/70_driver_log.txt"
 PYTHON = ".".join(platform.python_version_tuple()[:2])
@@ -120,7 +122,6 @@ class TestBuiltOnce:
         assert until_running_s(data) < 3, "generous: it takes a tenth of a second; building takes seconds"
         assert gate.calls() == called
 
-    @pytest.mark.slow
     def test_twenty_runs_with_one_new_specification_are_one_build(self, submit, gate):
         gate.close("pip compile")
         with ThreadPoolExecutor(10) as pool:
@@ -185,7 +186,6 @@ class TestFailures:
         assert ended(submit("alpha")) == "Completed"
         assert len(gate.calls("pip install")) == 1, "what was under way was not lost"
 
-    @pytest.mark.slow
     def test_a_killed_keeper_is_followed_by_one_that_builds_on(self, ws, submit, gate):
         gate.close("pip install")
         run = submit("alpha")
@@ -204,7 +204,6 @@ class TestFailures:
             assert json.load(f)["pid"] != old
 
 
-@pytest.mark.slow
 class TestCommandLine:
     def test_run_takes_every_kind_of_file(self, ws, gate, wheels, tmp_path):  # noqa: F811
         project = tmp_path / "a project"
@@ -250,7 +249,6 @@ class TestCommandLine:
         assert "AzureML-Nothing" in failed.stderr
 
 
-@pytest.mark.slow
 def test_the_example_runs_in_every_kind_of_environment(tmp_path):
     began = time.monotonic()
     done = subprocess.run(

@@ -22,6 +22,8 @@ from rookery.sdk import (
 from rookery.spec.paths import WorkspacePaths
 from rookery.testing.ending import wait_for_end
 
+pytestmark = pytest.mark.slow
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LOG = "azureml-logs/70_driver_log.txt"
 # Waits until a file beside the checkpoints tells it to end; notes each attempt.
@@ -199,7 +201,6 @@ class TestBudgets:
         assert (details["status"], len(details["attempts"])) == ("Failed", 1)
 
 
-@pytest.mark.slow
 def test_the_example_resumes(ws, tmp_path):
     ws.write_config(path=str(tmp_path))
     example = os.path.join(ROOT, "examples", "resume.py")

@@ -36,6 +36,7 @@ class Children:
         self._node_count = job.launch.node_count if job.launch is not None else 1
         self._own = job.ranks[0] if len(job.ranks) == 1 and job.ranks[0].shell else None
         self._paths = paths.rank(self._own.rank) if self._own is not None else paths.rank(0)
+        self._elastic = paths.elastic
         self.is_on = os.path.isdir(self._paths.launched)  # where an agent before us had some
 
     def prepare(self, work: str) -> bool:
@@ -49,7 +50,10 @@ class Children:
         """What the processes of the command are told."""
         if not self.is_on:
             return {}
-        return {"ROOKERY_LAUNCHED_DIR": self._paths.launched, "ROOKERY_NODE_LOG": self._paths.log}
+        told = {"ROOKERY_LAUNCHED_DIR": self._paths.launched, "ROOKERY_NODE_LOG": self._paths.log}
+        if self._own is None or "PET_LOG_DIR" not in self._own.variables:
+            told["PET_LOG_DIR"] = self._elastic  # torchrun's --log-dir, where the command does not say another
+        return told
 
     def node_log_name(self, given: str) -> str:
         """The log of the command itself: a launcher's is not one of a rank."""

@@ -5,6 +5,7 @@ its own log and variables, tells the agent through a pipe who it is and how it e
 """
 
 import ctypes
+import errno
 import json
 import os
 import re
@@ -22,6 +23,8 @@ def main():
     die_with_parent()
     with open(os.environ["ROOKERY_MPI_FILE"], encoding="utf-8") as f:
         node = json.load(f)
+    if is_forsaken(node):
+        return 70
     rank = os.environ.get("OMPI_COMM_WORLD_RANK") or os.environ.get("PMIX_RANK") or ""
     if rank not in node["ranks"]:
         sys.stderr.write(
@@ -69,10 +72,11 @@ def start(what, variables):
     if what["argv"]:
         argv = [NAME.sub(lambda m: variables.get(m.group(1) or m.group(2), m.group(0)), a) for a in argv]
     read, write = os.pipe()
+    own = os.getpid()
     child = os.fork()
     if child == 0:
         try:
-            become(what, argv, variables)
+            become(what, argv, variables, own)
         except OSError as error:
             os.write(write, f"{error.filename or argv[0]}: {error.strerror}".encode("utf-8", "replace"))
         finally:
@@ -87,8 +91,10 @@ def start(what, variables):
     return child, None
 
 
-def become(what, argv, variables):
+def become(what, argv, variables, wrapper):
     die_with_parent()
+    if os.getppid() != wrapper:
+        os._exit(70)  # it died before it could be said that we die with it
     for number in (*ENDING, signal.SIGPIPE):
         signal.signal(number, signal.SIG_DFL)
     if what["cpus"]:
@@ -127,6 +133,15 @@ def tell(node, words):
         os.write(pipe, json.dumps(words)[:4000].encode("ascii") + b"\n")
     finally:
         os.close(pipe)
+
+
+def is_forsaken(node):
+    """Whether the agent is gone: then mpirun may have died before it could be said that we die with it."""
+    try:
+        os.close(os.open(node["ends"], os.O_WRONLY | os.O_NONBLOCK))
+    except OSError as error:
+        return error.errno == errno.ENXIO  # nobody reads
+    return False
 
 
 def die_with_parent():

@@ -107,7 +107,7 @@ class Bench:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def wait_until(condition: Any, timeout_s: float = 20.0) -> None:
+def wait_until(condition: Any, timeout_s: float = 60.0) -> None:
     deadline = time.monotonic() + timeout_s
     while not condition():
         assert time.monotonic() < deadline, "the condition did not come true"

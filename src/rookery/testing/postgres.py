@@ -23,15 +23,26 @@ _OPTIONS = (
     "-c shared_buffers=32MB -c listen_addresses=127.0.0.1 -c unix_socket_directories={folder} -c port={port}"
 )
 
-# Rows of all tables but the one that says which schema this is; whoever is still connected has lost.
+# Rows of all tables but the one that says which schema this is, and counters. Whoever is still connected has lost, and is gone before
+# anybody looks. Only what has rows is emptied: PostgreSQL makes new files for a table, empty or not.
 _EMPTY = """
-SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid();
-DO $$ DECLARE names text; BEGIN
-  SELECT string_agg(format('%I', tablename), ', ') INTO names FROM pg_tables
-    WHERE schemaname = 'public' AND tablename <> 'alembic_version';
-  IF names IS NOT NULL THEN EXECUTE 'TRUNCATE ' || names || ' RESTART IDENTITY CASCADE'; END IF;
+DO $$ DECLARE one record; is_full boolean; names text[] := '{}'; BEGIN
+  LOOP
+    PERFORM pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid();
+    EXIT WHEN NOT FOUND;
+    PERFORM pg_sleep(0.002), pg_stat_clear_snapshot();
+  END LOOP;
+  FOR one IN SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'alembic_version' LOOP
+    EXECUTE format('SELECT EXISTS (SELECT FROM %I)', one.name) INTO is_full;
+    IF is_full THEN names := names || format('%I', one.name); END IF;
+  END LOOP;
+  IF cardinality(names) > 0 THEN EXECUTE 'TRUNCATE ' || array_to_string(names, ', ') || ' CASCADE'; END IF;
+  FOR one IN SELECT sequencename AS name FROM pg_sequences WHERE schemaname = 'public' AND last_value IS NOT NULL LOOP
+    EXECUTE format('ALTER SEQUENCE %I RESTART', one.name);
+  END LOOP;
 END $$
 """
+STARTS = 5  # a port that was free may be taken by somebody else until PostgreSQL has come up
 
 
 class PostgresServer:
@@ -73,13 +84,11 @@ def postgres_server() -> Iterator[PostgresServer]:
     folder = tempfile.mkdtemp(prefix="rkpg-", dir="/tmp")
     run = _as_other_user(folder)
     data, log = os.path.join(folder, "data"), os.path.join(folder, "log.txt")
-    port = _free_port()
     control = [*run, os.path.join(programs, "pg_ctl"), "-D", data, "-s"]
     try:
         _checked([*run, os.path.join(programs, "initdb"), "-D", data, "-U", "rookery", "-A", "trust", "-E", "UTF8",
                   "--locale=C.UTF-8", "--no-sync"], log, folder)  # fmt: skip
-        options = _OPTIONS.format(folder=folder, port=port)
-        _checked([*control, "-l", log, "-w", "-t", str(START_S), "-o", options, "start"], log, folder)
+        port = _start([*control, "-l", log, "-w", "-t", str(START_S)], log, folder)
         try:
             yield PostgresServer(port, programs, folder)
         finally:
@@ -88,6 +97,21 @@ def postgres_server() -> Iterator[PostgresServer]:
             )
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _start(control: list[str], log: str, folder: str) -> int:
+    """The port that it listens on."""
+    for left in reversed(range(STARTS)):
+        port = _free_port()
+        try:
+            _checked([*control, "-o", _OPTIONS.format(folder=folder, port=port), "start"], log, folder)
+            return port
+        except RuntimeError as error:
+            if left == 0 or "in use" not in str(error):
+                raise
+            with contextlib.suppress(OSError):
+                os.unlink(log)  # what it says next time is about the next port
+    raise AssertionError("unreachable")
 
 
 def _programs() -> str:
