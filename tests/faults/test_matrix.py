@@ -42,13 +42,14 @@ KINDS = {
     "shared_library": ("shared_library", "libGL.so.1", 1),
     "torch_misfit": ("torch_misfit", "torchvision", 1),
     "slow_death": ("", "ValueError: bad label", 1),
+    "slow_exit": ("", "ValueError: bad label", 1),
     "early_end": ("different_code_paths", "same code path", 0),
     "script_not_found": ("script_not_found", "no_such.py", 2),
     "command_not_found": ("command_not_found", "/no/such/python", None),
     "time_limit": ("time_limit", "time limit of 1 s", None),
     "stalled": ("stalled", "stuck_in_loading", None),
 }
-ALONE = ("early_end", "slow_death", "stalled")  # need peers
+ALONE = ("early_end", "slow_death", "slow_exit", "stalled")  # need peers
 NOT_BELOW_A_LAUNCHER = ("script_not_found", "command_not_found", "time_limit")
 
 

@@ -156,7 +156,10 @@ def _launcher_said(processes: list[Process], log: str) -> Optional[Reported]:
 def _of_child(e: Evidence, child: Process, said: Optional[Reported]) -> Evidence:
     """The evidence of a launcher's child: its own rank, and how it ended as far as anybody knows."""
     end = RankEnd(e.end.rank if child.rank is None else child.rank, child.pid, exit_code=e.end.exit_code)
-    if child.signal is not None:
+    # A launcher ends all ranks when one is gone, and one that lost its peer can be gone before the one that broke, which was still
+    # on its way out with the exception that it had recorded.
+    was_leaving = child.record is not None and child.signal in (signal.SIGTERM, signal.SIGKILL)
+    if child.signal is not None and not was_leaving:
         return replace(e, end=replace(end, exit_code=None, signal=child.signal))
     if child.record is not None:
         return replace(e, end=replace(end, exit_code=child.exit_code or 1))

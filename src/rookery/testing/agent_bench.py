@@ -74,7 +74,11 @@ class Bench:
             json.dump(to_plain(job), f)
         with open(self.paths.agent_log, "ab") as log:
             agent = subprocess.Popen(
-                [sys.executable, "-m", "rookery.agent", self.paths.root], stdout=log, stderr=log, cwd="/"
+                [sys.executable, "-m", "rookery.agent", self.paths.root],
+                stdout=log,
+                stderr=log,
+                cwd="/",
+                env=_own_variables(),
             )
         self.agents.append(agent)
         return agent
@@ -105,6 +109,12 @@ class Bench:
         stop_attempt(f"{self.run_id}/1", 0.0)
         self.keeper.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _own_variables() -> dict[str, str]:
+    """A copy: pytest names the test in a variable while other threads start agents, and a child that reads them just then ends with
+    "Bad address"."""
+    return {name: value for name in list(os.environ) if (value := os.environ.get(name)) is not None}
 
 
 def wait_until(condition: Any, timeout_s: float = 60.0) -> None:

@@ -1,6 +1,7 @@
 """A rank that goes wrong in one way, in step 3, if it is the one: FAULT, FAULT_RANK. All others would go on for a minute."""
 
 import argparse
+import atexit
 import ctypes
 import os
 import signal
@@ -40,6 +41,13 @@ def slow_death(group):
     finally:
         group.close()
         time.sleep(0.15)
+
+
+def slow_exit(group):
+    """Peers lose it while it is on its way out: as when a process group takes its time to be destroyed."""
+    atexit.register(time.sleep, 1.0)
+    atexit.register(group.close)
+    raise ValueError("bad label")
 
 
 def say(kind, text):
@@ -85,6 +93,7 @@ FAULTS = {
     "time_limit": lambda: None,
     "stalled": stuck_in_loading,
 }
+SLOW = {"slow_death": slow_death, "slow_exit": slow_exit}
 
 
 def main():
@@ -97,7 +106,7 @@ def main():
         if step == 3 and RANK == FAULTY:
             if FAULT == "early_end":
                 return
-            slow_death(group) if FAULT == "slow_death" else FAULTS[FAULT]()
+            SLOW[FAULT](group) if FAULT in SLOW else FAULTS[FAULT]()
         time.sleep(0.1 if step > 3 else 0.0)
 
 
