@@ -24,9 +24,10 @@ AT_A_TIME = 2
 # The longest first, and small ones at the end: then both cores have work until the end.
 PIECES = {
     "engines": ["node", "ssh", "slurm", "agent", "ray", "faults", "kubernetes"],
-    "keeper": ["server", "record", "engine", "mlflow"],
+    "server": ["server"],
     "stories": ["stories"],
     "studio": ["studio"],
+    "keeper": ["record", "engine", "mlflow"],
     "work": ["tune", "serve", "pipeline"],
     "sdk": ["sdk", "azureml", "bring"],
     "modules": ["tabular", "vision", "data"],
