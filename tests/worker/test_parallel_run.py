@@ -38,7 +38,7 @@ def run(tmp_path):
             sys.executable, "-m", "rookery.worker.parallel_run", "--entry", str(tmp_path / "entry.py"),
             "--input", f"files={tmp_path / 'in'}", "--output", str(tmp_path / "out"), "--append-row", "rows.txt", *options,
         ]  # fmt: skip
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=str(tmp_path))
         rows = tmp_path / "out" / "rows.txt"
         return done, rows.read_text().splitlines() if rows.exists() else None
 
@@ -103,7 +103,7 @@ def test_tables_that_are_files_stay_files_without_a_size(run, tmp_path):
 
 
 @pytest.mark.parametrize("processes", ["1", "2"])
-def test_the_entry_script_has_a_logger_and_a_folder(run, tmp_path, monkeypatch, processes):
+def test_the_entry_script_has_a_logger_and_a_folder(run, tmp_path, processes):
     (tmp_path / "entry.py").write_text(
         "import os\n"
         "from azureml_user.parallel_run import EntryScript\n"
@@ -117,7 +117,6 @@ def test_the_entry_script_has_a_logger_and_a_folder(run, tmp_path, monkeypatch, 
         "        open(os.path.join(script.output_dir, os.path.basename(path) + '.done'), 'w').close()\n"
         "    return mini_batch\n"
     )
-    monkeypatch.chdir(tmp_path)
     done, _ = run(["a", "b", "c"], "--mini-batch=1", f"--processes={processes}", "--logging-level=INFO")
     assert done.returncode == 0, done.stderr
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"a.done", "b.done", "c.done", "rows.txt"}
