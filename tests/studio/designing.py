@@ -171,7 +171,8 @@ class Board:
         """Where every node is; null: one of them is not in sight."""
         return self.page.evaluate(
             """() => {
-              const room = document.querySelector("[data-testid=designer-canvas]").getBoundingClientRect();
+              const room = document.querySelector("[data-testid=designer-canvas]")?.getBoundingClientRect();
+              if (!room) return null;
               const boxes = [...document.querySelectorAll("[data-testid=designer-node]")].map((node) => node.getBoundingClientRect());
               const isIn = (box) => box.left > room.left && box.right < room.right && box.top > room.top && box.bottom < room.bottom;
               return boxes.every(isIn) ? boxes.map((box) => [Math.round(box.x), Math.round(box.y)]) : null;
@@ -181,9 +182,10 @@ class Board:
     def _is_seen(self, node: str) -> bool:
         seen: bool = self.page.evaluate(
             """(node) => {
-              const room = document.querySelector("[data-testid=designer-canvas]").getBoundingClientRect();
+              const room = document.querySelector("[data-testid=designer-canvas]")?.getBoundingClientRect();
               const pane = document.querySelector("[data-testid=designer-pane]")?.getBoundingClientRect();
-              const box = document.querySelector(`[data-testid=designer-node][data-node="${node}"]`).getBoundingClientRect();
+              const box = document.querySelector(`[data-testid=designer-node][data-node="${node}"]`)?.getBoundingClientRect();
+              if (!room || !box) return false;  // the catalog may come later than the pane
               const isFree = !pane || box.right <= pane.left || box.bottom <= pane.top;
               return isFree && box.left >= room.left && box.right <= room.right && box.top >= room.top && box.bottom <= room.bottom;
             }""",

@@ -95,14 +95,14 @@ def test_the_first_failing_module_and_its_cause(studio, tmp_path):
         board.wait_over(run, "Failed")
         told = page.get_by_test_id("designer-failing")
         told.wait_for()
-        assert "Convert to Image Directory" in told.inner_text()
+        board.until(lambda: "Convert to Image Directory" in told.inner_text(), "the failing module's name is not told")
         page.get_by_test_id("designer-go-failing").click()
         page.get_by_test_id("designer-pane").get_by_test_id("run-cause").wait_for()
         page.get_by_test_id("designer-retry").wait_for()
         board.see("convert")
         board.seen.shot("designer-failed")
         assert board.seen.axe() == []
-        assert "InvalidDatasetError" in told.inner_text()
+        board.until(lambda: "InvalidDatasetError" in told.inner_text(), "the cause is not told")
         assert "rookery_vision.errors" not in told.inner_text()
         # On a phone the pane lies over the canvas: what was jumped to is above it, also when the page is opened there.
         page.set_viewport_size({"width": 390, "height": 844})

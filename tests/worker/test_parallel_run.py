@@ -129,6 +129,15 @@ def test_the_entry_script_has_a_logger_and_a_folder(run, tmp_path, processes):
     assert "not this" not in str(lines)
 
 
+@pytest.mark.parametrize("processes", ["1", "2"])
+@pytest.mark.parametrize("wrong", ["raise ValueError('no model here')", "exit('no model here')"])
+def test_an_entry_script_that_cannot_start_ends_the_step(run, tmp_path, processes, wrong):
+    (tmp_path / "entry.py").write_text(f"def init():\n    {wrong}\ndef run(mini_batch):\n    return mini_batch\n")
+    done, rows = run(["a", "b", "c"], "--mini-batch=1", f"--processes={processes}")
+    assert (done.returncode, rows) == (1, None)
+    assert "no model here" in done.stderr
+
+
 @pytest.mark.parametrize(("allowed", "code"), [("count=0", 1), ("count=1", 0), ("percent=49", 1), ("percent=50", 0)])
 def test_how_many_mini_batches_may_fail(run, allowed, code):
     done, _ = run(["a", "bad"], "--mini-batch=1", "--tries=1", f"--allowed-failed-{allowed}")

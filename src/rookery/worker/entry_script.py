@@ -67,6 +67,5 @@ def _logger(folder, level, process):
 
 
 def _folder(path):
-    if not os.path.isdir(path):
-        os.makedirs(path)
+    os.makedirs(path, exist_ok=True)  # several processes make it at once
     return path

@@ -117,7 +117,7 @@ def _work(options, rest, batches):
         _begin(options, rest)
         return [_one(job) for job in jobs]
     method = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
-    pool = multiprocessing.get_context(method).Pool(min(options.processes, len(jobs)), _begin, (options, rest))
+    pool = multiprocessing.get_context(method).Pool(min(options.processes, len(jobs)), _begin_in_pool, (options, rest))
     try:
         return pool.map(_one, jobs, 1)
     finally:
@@ -148,7 +148,19 @@ def _begin(options, rest):
     _here.update(run=module.run, wants=len(wants), options=options)
 
 
+def _begin_in_pool(options, rest):
+    """As `_begin`. A pool would start a process that ends here again, for ever: the first batch says what was wrong instead."""
+    try:
+        _begin(options, rest)
+    except BaseException as wrong:
+        if not isinstance(wrong, SystemExit):
+            traceback.print_exc()
+        _here["wrong"] = "%s: %s" % (type(wrong).__name__, wrong)
+
+
 def _one(job):
+    if "wrong" in _here:
+        raise RuntimeError("The entry script could not be started: %s" % _here["wrong"])
     number, batch = job
     options, error = _here["options"], ""
     for _ in range(max(1, options.tries)):
