@@ -1,8 +1,8 @@
 """An endpoint beside ONNX Runtime by itself and beside `mlflow models serve`: the same model, one thread each, in turns, in one run.
 
-The overhead is what a picture takes over HTTP less what it takes in ONNX Runtime by itself, decoding and all: medians of two measurements that
-follow each other, and of several such pairs. Both are made by the interpreter that the endpoint scores with, because a decoder that only
-one of them has would be counted as overhead, or hide it. MLflow's server comes up after them: a third server on two cores is in the way of both.
+The overhead is what a picture takes over HTTP less what it takes in ONNX Runtime by itself, decoding and all: medians of short turns that
+follow each other, and the median of many such pairs. Both are asked for by the interpreter that the endpoint scores with, because a decoder
+that only one of them has would be counted as overhead, or hide it. MLflow's server comes up after them: a third server on two cores is in the way of both.
 `python -m benchmarks serve`, about two minutes and a half.
 """
 
@@ -29,14 +29,9 @@ from benchmarks.serve_env import ensure_serving
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NAME = "bench-net"
-PAIRS, PAIR_S = 7, 2
 ROUNDS, SECONDS, CONNECTIONS = 3, 4, 4
 OVERHEAD_MS, TIMES = 1.0, 2.0
-PICTURE, TENSOR, JSON = (
-    ("picture.jpg", "image/jpeg"),
-    ("tensor.npy", "application/x-npy"),
-    ("tensor.json", "application/json"),
-)
+PICTURE, JSON = ("picture.jpg", "image/jpeg"), ("tensor.json", "application/json")
 
 
 def measure(ws: Any) -> list[Result]:
@@ -44,16 +39,15 @@ def measure(ws: Any) -> list[Result]:
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
         has_peer = _run([python, "serve_model.py", "make", folder])["mlflow"] and peer.is_there()
         ours, own_python = stack.enter_context(_endpoint(ws, folder))
-        pairs = [_pair(own_python, folder, ours) for _ in range(PAIRS)]
+        alone = _run([own_python, "serve_model.py", "beside", folder, str(ours)])
         theirs = stack.enter_context(_mlflow(python, folder)) if has_peer else None
         rounds = [_round(folder, ours, theirs) for _ in range(ROUNDS)]
         memory = _memory_mb(ws)
-    found = {key: statistics.median(one[key] for one in some) for some in (pairs, rounds) for key in some[0]}
-    over = {k: statistics.median(one[f"ours_{k}"] - one[k] for one in pairs) for k in ("picture_ms", "tensor_ms")}
+    found = {**alone, **{key: statistics.median(one[key] for one in rounds) for key in rounds[0]}}
     bare, mlflow = "ONNX Runtime by itself", "mlflow models serve"
     results = [
-        Result("serve: overhead, one picture (JPEG)", over["picture_ms"], "ms", OVERHEAD_MS),
-        Result("serve: overhead, one tensor (602 kB of .npy)", over["tensor_ms"], "ms", None),
+        Result("serve: overhead, one picture (JPEG)", found["picture_over_ms"], "ms", OVERHEAD_MS),
+        Result("serve: overhead, one tensor (602 kB of .npy)", found["tensor_over_ms"], "ms", None),
         Result("serve: one picture, p50", found["ours_picture_ms"], "ms", None, found["picture_ms"], bare),
         Result(
             f"serve: pictures, {CONNECTIONS} connections", found["ours_pictures"], "req/s", None, more_is_better=True
@@ -69,38 +63,27 @@ def measure(ws: Any) -> list[Result]:
         results.append(
             Result("serve: memory, front and scoring process", memory, "MB", None, found["theirs_mb"], mlflow)
         )
-    assert not any(one[key] for one in (*pairs, *rounds) for key in one if key.endswith("_wrong")), (pairs, rounds)
+    assert not any(one[key] for one in (alone, *rounds) for key in one if key.endswith("wrong")), (alone, rounds)
     return results
-
-
-def _pair(python: str, folder: str, ours: int) -> dict[str, float]:
-    """One at a time: by itself, and over HTTP right after."""
-    found: dict[str, float] = {**_run([python, "serve_model.py", "bare", folder])}
-    for key, what in (("ours_picture_ms", PICTURE), ("ours_tensor_ms", TENSOR)):
-        told = _load(ours, "/score", folder, what, 1, PAIR_S)
-        found[key], found[key + "_wrong"] = told["p50_ms"], told["wrong"]
-    return found
 
 
 def _round(folder: str, ours: int, theirs: Any) -> dict[str, float]:
     """As many as can be had."""
     found: dict[str, float] = {}
     for key, what in (("ours_pictures", PICTURE), ("ours_json", JSON)):
-        told = _load(ours, "/score", folder, what, CONNECTIONS)
+        told = _load(ours, "/score", folder, what)
         found[key], found[key + "_wrong"] = told["per_s"], told["wrong"]
     if theirs is not None:
-        told = _load(theirs[0], "/invocations", folder, JSON, CONNECTIONS)
+        told = _load(theirs[0], "/invocations", folder, JSON)
         found.update(
             theirs_json=told["per_s"], theirs_json_wrong=told["wrong"], theirs_mb=peer.tree_memory_mb(theirs[1])
         )
     return found
 
 
-def _load(
-    port: int, path: str, folder: str, what: tuple[str, str], connections: int, seconds: int = SECONDS
-) -> dict[str, float]:
-    body = os.path.join(folder, what[0])
-    return _run([sys.executable, "serve_load.py", str(port), path, body, what[1], str(connections), str(seconds)])
+def _load(port: int, path: str, folder: str, what: tuple[str, str]) -> dict[str, float]:
+    body, sizes = os.path.join(folder, what[0]), (str(CONNECTIONS), str(SECONDS))
+    return _run([sys.executable, "serve_load.py", str(port), path, body, what[1], *sizes])
 
 
 def _run(command: list[str]) -> dict[str, Any]:

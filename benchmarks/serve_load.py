@@ -12,12 +12,7 @@ import time
 
 
 def main(port, path, body, kind, connections, seconds):
-    with open(body, "rb") as f:
-        data = f.read()
-    sent = (
-        f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: {kind}\r\nContent-Length: {len(data)}\r\n\r\n".encode()
-        + data
-    )
+    sent = request(path, body, kind)
     spent, wrong = [], [0]
     begin, end = time.perf_counter() + 1.0, time.perf_counter() + 1.0 + float(seconds)
 
@@ -40,7 +35,16 @@ def main(port, path, body, kind, connections, seconds):
     return {"per_s": len(spent) / float(seconds), "p50_ms": statistics.median(spent), "wrong": wrong[0]}
 
 
+def request(path, body, kind):
+    """What is sent for it; `body` is a file."""
+    with open(body, "rb") as f:
+        data = f.read()
+    head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: {kind}\r\nContent-Length: {len(data)}\r\n\r\n"
+    return head.encode() + data
+
+
 def ask(sock):
+    """Whether the next answer on this connection is a 200."""
     got = b""
     while b"\r\n\r\n" not in got:
         part = sock.recv(65536)

@@ -1,7 +1,7 @@
 """What the benchmark of endpoints runs in its own environment.
 
-    python serve_model.py make FOLDER        the model: for us, and as MLflow keeps it; a picture and the bodies of requests
-    python serve_model.py bare FOLDER        ONNX Runtime by itself: milliseconds for one picture and for one tensor
+    python serve_model.py make FOLDER            the model: for us, and as MLflow keeps it; a picture and the bodies of requests
+    python serve_model.py beside FOLDER PORT     ONNX Runtime by itself and the endpoint at that port, in turns: milliseconds for one picture, one tensor
 
 The last line of each is JSON.
 """
@@ -9,13 +9,17 @@ The last line of each is JSON.
 import io
 import json
 import os
+import socket
 import statistics
 import sys
 import time
 
 import numpy
+from serve_load import ask, request
 
-EDGE, CLASSES, TIMES = 224, 10, 150
+EDGE, CLASSES = 224, 10
+TURNS, EACH = 40, 25
+PICTURE, TENSOR = ("picture.jpg", "image/jpeg"), ("tensor.npy", "application/x-npy")
 
 
 def make(folder):
@@ -77,7 +81,8 @@ def _write_bodies(folder, chance):
         json.dump({"inputs": {"images": tensor.astype("float64").round(4).tolist()}}, f)
 
 
-def bare(folder):
+def beside(folder, port):
+    """The turns are short and follow each other at once: what else the machine does meanwhile, both have to bear."""
     from rookery_vision.onnx import open_model
 
     model = open_model(os.path.join(folder, "ours"), 1)
@@ -85,17 +90,27 @@ def bare(folder):
         picture = f.read()
     tensor = numpy.load(os.path.join(folder, "tensor.npy"))
     session = model._network._session
-    return {
-        "picture_ms": _median(lambda: model.score([picture])),
-        "tensor_ms": _median(lambda: session.run(None, {"images": tensor})),
-    }
+    bare = {"picture": lambda: model.score([picture]), "tensor": lambda: session.run(None, {"images": tensor})}
+    told = {"wrong": 0}
+    with socket.create_connection(("127.0.0.1", int(port)), timeout=120) as sock:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for what, (name, kind) in {"picture": PICTURE, "tensor": TENSOR}.items():
+            sent = request("/score", os.path.join(folder, name), kind)
+
+            def over_http(sent=sent):
+                sock.sendall(sent)
+                told["wrong"] += not ask(sock)
+
+            pairs = [(_median(bare[what]), _median(over_http)) for _ in range(TURNS)]
+            told[f"{what}_ms"] = statistics.median(one for one, _ in pairs)
+            told[f"ours_{what}_ms"] = statistics.median(other for _, other in pairs)
+            told[f"{what}_over_ms"] = statistics.median(other - one for one, other in pairs)
+    return told
 
 
 def _median(call):
-    for _ in range(10):
-        call()
     spent = []
-    for _ in range(TIMES):
+    for _ in range(EACH):
         began = time.perf_counter()
         call()
         spent.append((time.perf_counter() - began) * 1000)
@@ -103,4 +118,4 @@ def _median(call):
 
 
 if __name__ == "__main__":
-    print(json.dumps({"make": make, "bare": bare}[sys.argv[1]](sys.argv[2])))
+    print(json.dumps({"make": make, "beside": beside}[sys.argv[1]](*sys.argv[2:])))

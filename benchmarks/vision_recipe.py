@@ -33,10 +33,10 @@ from rookery_vision.stack import models, torch
 RECIPE: dict[str, Any] = {"augmentation": "Crop and flip", "label_smoothing": 0.1, "weight_averaging": 0.99}
 WARMUP = 1  # epochs
 BATCH = 16
-RATES = (0.00125, 0.005, 0.02, 0.08)
+RATES = (0.005, 0.02, 0.08, 0.32)
 PUBLISHED_CLASSES = 1000
 # Pictures of each category; epochs of the two recipes and, before, of the weights that both begin with.
-SIZES = {"train": 25, "valid": 20, "test": 60, "edge": 32, "epochs": 10, "seeds": 3, "before": 8}
+SIZES = {"train": 25, "valid": 40, "test": 200, "edge": 32, "epochs": 10, "seeds": 3, "before": 8}
 
 
 def main() -> int:

@@ -1,10 +1,9 @@
-"""Train PyTorch Model on two processes of one thread each, beside two that do not talk to each other, and beside twice one process.
+"""Train PyTorch Model on two processes of one thread each, beside twice one process, and beside two that do not talk to each other.
 
-What is asked is what talking costs: ResNet-18's gradients are 47 MB, which gloo adds up over the loopback after every step of 64 pictures a
-process, the batch of the recipe in docs/scaling.md. Two that do not talk are what the machine's two cores can give at most: they share
-caches, memory and clock, and twice one process has all of that to itself. Whether two cores are better used by two processes or by
-one with two threads is another question, and not asked here. Speeds are those of the best later epoch, as the training itself tells
-them, of two rounds in turns.
+The first is the scaling efficiency that everybody states; the second is what talking costs: ResNet-18's gradients are 47 MB, which gloo
+adds up over the loopback after every step of 64 pictures a process, the batch of the recipe in docs/scaling.md, on the same two cores that
+compute. Whether two cores are better used by two processes or by one with two threads is another question, and not asked here. Speeds
+are those of the best later epoch, as the training itself tells them, of two rounds in turns.
 """
 
 from __future__ import annotations
@@ -32,15 +31,15 @@ def two_processes(folder: str, edge: int, rate: float) -> list[Result]:
     with tempfile.TemporaryDirectory() as work:
         words = _words(folder, work, edge, rate)
         env = {**os.environ, "OMP_NUM_THREADS": "1", "ROOKERY_VISION_CACHE": os.path.join(work, "decoded")}
-        alone = _speed(_start(words, os.path.join(work, "alone"), env))
-        talking = silent = 0.0
+        alone = talking = silent = 0.0
         for i in range(ROUNDS):
+            alone = max(alone, _speed(_start(words, os.path.join(work, f"alone-{i}"), env)))
             pair = [_start(words, os.path.join(work, f"silent-{i}-{name}"), env) for name in "ab"]
             silent = max(silent, sum([_speed(one) for one in pair]))
             talking = max(talking, _speed(_start(words, os.path.join(work, f"talking-{i}"), env, world=2)))
     return [
-        _percent("training on two processes, of two that do not talk", talking, silent, GOAL, "what the machine gives"),
-        _percent("  the same, of twice one process", talking, 2 * alone, None, "twice one process"),
+        _percent("training on two processes, of twice one", talking, 2 * alone, GOAL, "twice one process"),
+        _percent("  the same, of two that do not talk", talking, silent, None, "what the machine gives"),
         Result("  images/s of the two", talking, "images/s", None, alone, "one process", more_is_better=True),
     ]
 

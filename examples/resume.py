@@ -20,6 +20,7 @@ def train():
 
     place = os.path.join(checkpoint_dir(), "place.json")
     attempt = os.environ.get("ROOKERY_ATTEMPT", "1")
+    should_stop()  # from here on a request to stop no longer ends the process
     first, total = 0, 0
     if os.path.exists(place):
         with open(place) as f:

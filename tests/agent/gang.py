@@ -73,7 +73,7 @@ class Gang:
             self.agents.append(agent)
             self.bench.agents.append(agent)
 
-    def run(self, timeout_s: float = 60.0) -> list[dict[str, Any]]:
+    def run(self, timeout_s: float = 150.0) -> list[dict[str, Any]]:
         """To the end; the outcomes, by node."""
         self.start()
         for agent in self.agents:

@@ -119,7 +119,7 @@ def test_two_agents_of_a_machine_fetch_a_content_once(bench, delivery):
         file.write(delivery.files["large"])
         file.flush()
         delivery.cache.keep(delivery.large)
-    assert agent.wait(60) == 0
+    assert agent.wait(90) == 0
     assert bench.log() == delivery.log
     assert delivery.asked() == []
 
@@ -137,7 +137,7 @@ def test_tells_how_far_it_is_and_hears_of_a_cancel(bench, delivery):
     before = len(said())
     bench.keeper.wait_until(lambda: len(said()) >= before + 2, 60.0)  # the first of them was answered
     gate.set()
-    assert agent.wait(60) == 0
+    assert agent.wait(90) == 0
     assert bench.keeper.wait_for("outcome")["result"] == "canceled"
     assert bench.log() == ""
     assert not delivery.cache.has_tree(delivery.manifest.id)

@@ -98,7 +98,7 @@ class TestRun:
         source, program = tmp_path / "a.c", tmp_path / "a.out"
         source.write_text(PROGRAM)
         assert shutil.which("mpicc"), "libopenmpi-dev is missing"
-        subprocess.run(["mpicc", str(source), "-o", str(program)], check=True, timeout=60)
+        subprocess.run(["mpicc", str(source), "-o", str(program)], check=True, timeout=120)
         gang = Gang(bench, "mpi", 2, 2, "")
         for n, job in enumerate(gang.jobs):
             gang.jobs[n] = replace(job, ranks=tuple(replace(r, argv=(str(program),)) for r in job.ranks))
@@ -127,7 +127,9 @@ class TestChannel:
     def test_a_command_without_the_proof_starts_nothing(self, bench, tmp_path):
         gang = Gang(bench, "mpi", 2, 1, "print('up')", one_machine=False)
         for node, job in enumerate(gang.jobs):
-            gang.jobs[node] = replace(job, launch=replace(job.launch, address=f"127.0.0.{node + 2}"), max_duration_s=20)
+            gang.jobs[node] = replace(
+                job, launch=replace(job.launch, address=f"127.0.0.{node + 2}"), max_duration_s=120
+            )
         gang.start(1)  # node 0, whose mpirun would ask, is played here
         with socket.socket() as master:
             master.bind(("127.0.0.2", 0))
@@ -143,12 +145,12 @@ class TestChannel:
                 guest.sendall(json.dumps(said).encode() + b"\n")
         host, port = mine["channel"][4:].rsplit(":", 1)
         mark = tmp_path / "mark"
-        with socket.create_connection((host, int(port)), 10) as stranger:
+        with socket.create_connection((host, int(port)), 60) as stranger:
             stranger.sendall(json.dumps({"command": f"touch '{mark}'", "proof": "guess"}).encode() + b"\n")
             assert stranger.recv(1) == b""
         assert not mark.exists()
         bench.keeper.cancel = True
-        assert gang.agents[0].wait(30) == 0, gang.agent_logs()
+        assert gang.agents[0].wait(90) == 0, gang.agent_logs()
 
 
 class TestOpenMpi5:
@@ -175,7 +177,7 @@ class TestOpenMpi5:
     def run(self, gang, programs):
         for node, job in enumerate(gang.jobs):
             argv = (os.path.join(programs, "python"), "train.py")
-            gang.jobs[node] = replace(job, ranks=tuple(replace(r, argv=argv) for r in job.ranks), max_duration_s=40)
+            gang.jobs[node] = replace(job, ranks=tuple(replace(r, argv=argv) for r in job.ranks), max_duration_s=120)
         outcomes = gang.run()
         said = gang.bench.keeper.log(MPI_LOG).decode()
         assert {o["result"] for o in outcomes} == {"completed"}, f"{gang.agent_logs()}\n{said}"
@@ -201,9 +203,9 @@ class TestPreempt:
             )
         gang.start()
         wait_until(lambda: [gang.log(rank) for rank in range(4)] == ["up\n"] * 4)
-        bench.keeper.command("preempt", grace_s=25.0, node=1)
+        bench.keeper.command("preempt", grace_s=60.0, node=1)
         for agent in gang.agents:
-            assert agent.wait(60) == 0, gang.agent_logs()
+            assert agent.wait(90) == 0, gang.agent_logs()
         assert [gang.log(rank) for rank in range(4)] == ["up\nsaved\n"] * 4
         for outcome in gang.outcomes():
             assert outcome["result"] == "lost"
@@ -219,12 +221,12 @@ class TestFailure:
         gang = Gang(bench, "mpi", 2, 2, script)
         gang.start()
         node = broken // 2
-        assert gang.agents[node].wait(30) == 0, gang.agent_logs()
+        assert gang.agents[node].wait(90) == 0, gang.agent_logs()
         outcome = gang.outcomes_of(node)
         ends = {r["rank"]: r for r in outcome["ranks"]}
         assert (outcome["result"], ends[broken]["exit_code"]) == ("failed", 17)
         assert outcome["cause"]["rank"] == broken
-        assert gang.agents[1 - node].wait(30) == 0, gang.agent_logs()  # mpirun ends the others by itself
+        assert gang.agents[1 - node].wait(90) == 0, gang.agent_logs()  # mpirun ends the others by itself
         wait_until(lambda: not find_attempt(f"{bench.run_id}/1"))
 
     def test_a_signal_is_told(self, bench):
@@ -258,7 +260,7 @@ class TestFailure:
         wait_until(lambda: "up" in gang.log(0) and "up" in gang.log(1))
         bench.keeper.command("cancel", grace_s=1.0)
         for agent in gang.agents:
-            assert agent.wait(30) == 0, gang.agent_logs()
+            assert agent.wait(90) == 0, gang.agent_logs()
         assert "canceled" in {o["result"] for o in gang.outcomes()}
         wait_until(lambda: not find_attempt(f"{bench.run_id}/1"))
 

@@ -109,7 +109,7 @@ class TestRelay:
             os.unlink(keeper.socket)
         server.bind(keeper.socket)
         server.listen()
-        connection = UnixHTTPConnection(path, 10)
+        connection = UnixHTTPConnection(path, 60)
         connection.request("GET", "/api/v1/events?after=0")
         upstream, _ = server.accept()
         asked = upstream.recv(65536).decode()
@@ -148,7 +148,7 @@ class TestRelay:
         upstream.recv(65536)
         upstream.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{")
         upstream.close()
-        thread.join(20)
+        thread.join(90)
         assert failed == [True]
         server.close()
 

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import sys
-import time
 
 from rookery.agent.tree import find_attempt
 from rookery.spec.job import RankJob
@@ -53,7 +52,7 @@ class TestCompletedRun:
         bench.wait_for_log("first")
         assert agent.poll() is None
         bench.keeper.command("cancel", grace_s=0.5)
-        assert agent.wait(20) == 0
+        assert agent.wait(90) == 0
 
     def test_names_in_arguments_are_expanded_only_where_known(self, bench):
         argv = (
@@ -152,7 +151,7 @@ signal.signal(signal.SIGTERM, signal.SIG_IGN)
 depth = int(sys.argv[1]) if len(sys.argv) > 1 else 0
 if depth < 3:
     subprocess.Popen([sys.executable, __file__, str(depth + 1)], start_new_session=True)
-print('up', depth, flush=True)
+os.write(1, b'up %d\\n' % depth)  # one write: all of them share the log
 time.sleep(600)
 """
 
@@ -163,7 +162,7 @@ class TestStopping:
         bench.wait_for_log("up 3")
         assert len(find_attempt(f"{bench.run_id}/1")) == 4
         bench.keeper.command("cancel", grace_s=0.3)
-        assert agent.wait(30) == 0
+        assert agent.wait(90) == 0
         assert bench.keeper.wait_for("outcome", 0)["result"] == "canceled"
         assert find_attempt(f"{bench.run_id}/1") == []
 
@@ -174,12 +173,10 @@ class TestStopping:
             "sys.exit(0)\n"
             "signal.signal(signal.SIGTERM, stop)\nprint('up', flush=True)\ntime.sleep(600)"
         )
-        agent = bench.start(bench.job(script, cancel_grace_s=20.0))
+        agent = bench.start(bench.job(script, cancel_grace_s=600.0))
         bench.wait_for_log("up")
-        began = time.monotonic()
         bench.keeper.command("cancel")
-        assert agent.wait(20) == 0
-        assert time.monotonic() - began < 15, "the grace is a limit, not a wait"
+        assert agent.wait(90) == 0  # the grace is a limit, not a wait
         assert "cleaning" in bench.log()
         assert "outputs/last.pt" in bench.keeper.artifacts[bench.run_id]
 
@@ -198,14 +195,14 @@ class TestStopping:
         agent = bench.start(bench.job("import time\nprint('up', flush=True)\ntime.sleep(600)", cancel_grace_s=0.3))
         bench.wait_for_log("up")
         bench.keeper.over = True
-        assert agent.wait(30) == 3
+        assert agent.wait(90) == 3
         assert find_attempt(f"{bench.run_id}/1") == []
 
     def test_sigterm_to_the_agent_reports_a_lost_node(self, bench):
         agent = bench.start(bench.job("import time\nprint('up', flush=True)\ntime.sleep(600)"))
         bench.wait_for_log("up")
         agent.send_signal(signal.SIGTERM)
-        assert agent.wait(20) == 0
+        assert agent.wait(90) == 0
         assert bench.keeper.wait_for("outcome", 0)["result"] == "lost"
 
 

@@ -55,7 +55,7 @@ class TestWatch:
         assert client.request("GET", "/agent")["mode"] == "watch"
         answer = client.request("POST", "/finish", body={"status": "Completed", "error": None})
         assert answer == {"state": "finished"}
-        assert agent.wait(20) == 0
+        assert agent.wait(90) == 0
         assert bench.keeper.wait_for("outcome", 0)["result"] == "completed"
         assert bench.keeper.metrics(bench.run_id)["x"]["values"] == [1.5]
         assert bench.keeper.artifacts[bench.run_id] == {"outputs/m": b"model"}
@@ -67,7 +67,7 @@ class TestWatch:
         bench.keeper.wait_for("running")
         error = {"kind": "UserError", "summary": "ValueError: no"}
         client.request("POST", "/finish", body={"status": "Failed", "error": error})
-        assert agent.wait(20) == 0
+        assert agent.wait(90) == 0
         outcome = bench.keeper.wait_for("outcome", 0)
         assert outcome["result"] == "failed"
         assert outcome["cause"] == error
@@ -76,7 +76,7 @@ class TestWatch:
         agent = bench.start(watch_job(bench, user))
         bench.keeper.wait_for("running")
         user.kill()
-        assert agent.wait(20) == 0
+        assert agent.wait(90) == 0
         outcome = bench.keeper.wait_for("outcome", 0)
         assert outcome["result"] == "failed"
         assert f"The process {user.pid} ended without completing the run" in outcome["cause"]["summary"]
@@ -85,7 +85,7 @@ class TestWatch:
         agent = bench.start(watch_job(bench, user))
         bench.keeper.wait_for("running")
         bench.keeper.command("cancel", grace_s=0.1)
-        assert agent.wait(20) == 0
+        assert agent.wait(90) == 0
         assert bench.keeper.wait_for("outcome", 0)["result"] == "canceled"
         assert user.poll() is None
 

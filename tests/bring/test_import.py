@@ -15,6 +15,7 @@ import pytest
 
 from rookery.client import Client, create_workspace, stop_keeper
 from rookery.testing.mlflow_client import ensure_client
+from rookery.testing.ports import free_port
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -147,9 +148,7 @@ class TestServer:
     def test_everything(self, database, workspace, tmp_path):
         import socket
 
-        with socket.socket() as s:
-            s.bind(("127.0.0.1", 0))
-            port = s.getsockname()[1]
+        port = free_port()
         mlflow = os.path.join(os.path.dirname(ensure_client()), "mlflow")
         command = [
             mlflow,

@@ -10,6 +10,8 @@ import subprocess
 import sys
 import time
 
+from rookery.testing.ports import free_port
+
 ROOKERY = os.path.join(os.path.dirname(sys.executable), "rookery")
 TIMEOUT_S = 120
 
@@ -21,7 +23,8 @@ class Program:
         self.folder = folder
         self.folder.mkdir(parents=True, exist_ok=True)
         self.env = {k: v for k, v in os.environ.items() if not k.startswith(("ROOKERY_", "AZUREML_", "MLFLOW_"))}
-        self.env.update(ROOKERY_HOME=str(home), ROOKERY_CANCEL_GRACE_S="2", TERM="xterm", COLUMNS="80", **variables)
+        self.env.update(ROOKERY_HOME=str(home), ROOKERY_CANCEL_GRACE_S="2", TERM="xterm", COLUMNS="80")
+        self.env.update(ROOKERY_KEEPER_START_TIMEOUT_S=str(TIMEOUT_S), **variables)
         self.env.pop("PYTHONDONTWRITEBYTECODE", None)
         self.env.pop("NO_COLOR", None)
 
@@ -101,12 +104,6 @@ def wait_for_port(port, process, said=lambda: ""):
             return
         assert time.monotonic() < deadline, said()
         time.sleep(0.05)
-
-
-def free_port():
-    with socket.socket() as trial:
-        trial.bind(("127.0.0.1", 0))
-        return trial.getsockname()[1]
 
 
 def refuse(name):

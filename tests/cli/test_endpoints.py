@@ -60,7 +60,7 @@ class TestEndpoints:
         assert "'birds' refused --data with status 400: no JSON" in message
         shown = program.json("endpoints", "show", "birds")
         assert (shown["tags"], shown["versions"][0]["models"]) == ({"area": "east"}, [{"name": "birds", "version": 1}])
-        assert "I have come up" in program("endpoints", "logs", "birds").stdout
+        until(lambda: "I have come up" in program("endpoints", "logs", "birds").stdout)
         assert "birds:1" in program("endpoints", "list").stdout
         assert "Healthy" in program("endpoints", "show", "birds").stdout
         message, _ = program.fails("deploy", "birds", "--script", "score.py")
@@ -124,6 +124,14 @@ class TestWithoutCode:
         assert set(told["probabilities"]) == {"red", "blue"}
         assert "refused" in program.fails("predict", "colours", "--data", "rubbish")[0]
         program("endpoints", "delete", "colours", "-y")
+
+
+def until(holds):
+    """What a process prints is on its way for a moment."""
+    deadline = time.monotonic() + 120
+    while not holds():
+        assert time.monotonic() < deadline, "it did not come about"
+        time.sleep(0.2)
 
 
 def wait_for(program, name):

@@ -156,8 +156,7 @@ class TestRun:
         _, err = process.communicate(timeout=TIMEOUT_S)
         assert process.returncode == 130
         assert "The run goes on." in err
-        run = project.json("ps")["runs"][0]
-        assert run["status"] == "Running"
+        run = project.wait(project.json("ps")["runs"][0]["id"], "Running")  # its words may come before its status
         assert f"rookery stop {run['id']}" in err
         project("stop", run["id"])
         project.wait(run["id"], "Canceled")

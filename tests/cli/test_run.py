@@ -58,7 +58,7 @@ class TestRun:
 
         def slow(path, query, after):
             yield from keeper.events[run["id"]][:2]
-            assert heard.wait(10)
+            assert heard.wait(60)
             yield from keeper.events[run["id"]][2:]
 
         keeper.stream = slow

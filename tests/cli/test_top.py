@@ -43,7 +43,8 @@ def run_id(project):
     deadline = time.monotonic() + TIMEOUT_S
     while True:
         running = project.json("top", "--once")["running"]
-        if running and running[0]["metrics"] and running[0]["nodes"] and running[0]["nodes"][0]["memory_bytes"]:
+        node = running[0]["nodes"][0] if running and running[0]["metrics"] and running[0]["nodes"] else {}
+        if node.get("memory_bytes") and node.get("cpu_percent") is not None and running[0]["status"] == "Running":
             return run_id
         assert time.monotonic() < deadline, running
         time.sleep(0.2)
@@ -96,13 +97,18 @@ class TestTop:
                 if select.select([main], [], [], 0.5)[0]:
                     seen += os.read(main, 65536)
             process.send_signal(signal.SIGINT)
-            while process.poll() is None:
+            while True:  # to the end of what it has written, which it may not live to see read
                 assert time.monotonic() < deadline
                 if select.select([main], [], [], 0.2)[0]:
                     try:
-                        seen += os.read(main, 65536)
-                    except OSError:
+                        chunk = os.read(main, 65536)
+                    except OSError:  # nobody has the other end any more
                         break
+                    if not chunk:
+                        break
+                    seen += chunk
+                elif process.poll() is not None:
+                    break
             assert process.wait(TIMEOUT_S) == 0
         finally:
             if process.poll() is None:

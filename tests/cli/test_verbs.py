@@ -187,12 +187,14 @@ class TestExperiments:
                 "created_utc": EARLY,
                 "archived_utc": LATE,
                 "tags": {"a": "b"},
-                "run_count": 3,
+                "run_count": 5,
+                "shown_count": 3,
+                "child_count": 2,
             }
         ]
 
     def test_list_and_show(self, cli):
-        assert cli("experiments", "list").out.splitlines()[1].split()[:2] == ["birds", "3"]
+        assert cli("experiments", "list").out.splitlines()[1].split()[:3] == ["birds", "3", "2"]
         assert "a=b" in cli("experiments", "show", "birds").out
 
     @pytest.mark.parametrize(

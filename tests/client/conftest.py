@@ -46,7 +46,7 @@ def behave(root):
     return write
 
 
-def wait_for(condition, timeout_s=20.0):
+def wait_for(condition, timeout_s=120.0):
     """Wait until a condition holds; what it gave."""
     deadline = time.monotonic() + timeout_s
     while True:

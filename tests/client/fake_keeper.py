@@ -2,8 +2,8 @@
 events that survive a kill.
 
 Also a program with the arguments of `rookery.server`. `fake.json` in the workspace changes how it behaves:
-{"protocol": N, "fail": {"code", "message"}, "die": "text", "slow_s": seconds, "live_runs": N, "close_idle":
-true}.
+{"protocol": N, "fail": {"code", "message"}, "die": "text", "slow_s": seconds, "leave_s": seconds, "live_runs": N,
+"close_idle": true}.
 """
 
 from __future__ import annotations
@@ -183,6 +183,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.answer(202, {})
             self.close_connection = True
             os.unlink(k.server.server_address)
+            time.sleep(k.behaviour.get("leave_s", 0))  # as the real one, it puts things away
             os.kill(os.getpid(), signal.SIGTERM)
         elif key == ("POST", "/runs"):
             run = json.loads(body)["run_id"]

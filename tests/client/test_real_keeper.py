@@ -26,7 +26,8 @@ print(Client.for_workspace(sys.argv[1]).request("GET", "/keeper")["pid"])
 
 
 @pytest.fixture
-def root(tmp_path):
+def root(tmp_path, monkeypatch):
+    monkeypatch.setenv("ROOKERY_KEEPER_START_TIMEOUT_S", "120")  # twenty processes may start beside it
     folder = tmp_path / "it's a workspace"
     create_workspace(str(folder), "birds")
     yield os.path.realpath(folder)
@@ -129,7 +130,7 @@ class TestRealStream:
                     kill_keeper(root)
             finally:
                 stream.close()
-                reader.join(30)
+                reader.join(60)
         assert not reader.is_alive()
         seqs = [e.seq for e in seen]
         assert seqs == sorted(set(seqs))

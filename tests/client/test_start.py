@@ -153,10 +153,11 @@ class TestEnsureKeeper:
 
 
 class TestStopKeeper:
-    def test_stops_and_waits(self, root):
+    def test_stops_and_waits(self, root, behave):
+        behave(leave_s=0.5)  # it listens no more, and is still there
         pid = ensure_keeper(root).pid
         assert stop_keeper(root) == pid
-        wait_for(lambda: not is_alive(pid))
+        assert not is_alive(pid)
         assert stop_keeper(root) is None
 
 

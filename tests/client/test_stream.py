@@ -61,7 +61,7 @@ class TestStream:
         reader.start()
         wait_for(lambda: stream._response is not None)
         stream.close()
-        reader.join(10)
+        reader.join(60)
         assert not reader.is_alive()
         assert seen == []
 

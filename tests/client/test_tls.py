@@ -53,7 +53,7 @@ def serve(tmp_path):
     yield start
     for process in processes:
         process.terminate()
-        assert process.wait(30) == 0
+        assert process.wait(120) == 0
 
 
 class TestTls:

@@ -63,7 +63,10 @@ def session_podman():
                 pytest.skip(f"podman does not work for this user: {error}")
             raise
         yield podman
-        assert podman.names() == [], "a test left a container behind"
+        deadline = time.monotonic() + 60
+        while podman.names():
+            assert time.monotonic() < deadline, f"a test left a container behind: {podman.names()}"
+            time.sleep(0.2)
     finally:
         with contextlib.suppress(AssertionError):
             podman("rm", "--all", "--force", "--time", "0")
@@ -91,7 +94,7 @@ def docker(podman, monkeypatch, tmp_path):
     socket = os.path.join(podman.folder, "docker.sock")
     service = subprocess.Popen(["podman", *podman.flags, "system", "service", "--time=0", f"unix://{socket}"])
     try:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while not os.path.exists(socket):
             assert time.monotonic() < deadline
             assert service.poll() is None
@@ -102,7 +105,7 @@ def docker(podman, monkeypatch, tmp_path):
         yield podman
     finally:
         service.terminate()
-        service.wait(30)
+        service.wait(60)
 
 
 def _remove(folder: str) -> None:

@@ -45,7 +45,7 @@ class TestStartScript:
         assert os.stat(command[-1]).st_mode & 0o777 == 0o600
         assert not any("lines 'and'" in word for word in command), "values are not on the command line"
         process = subprocess.Popen(["/bin/sh", command[-1]], env={"PATH": "/image/bin"})
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
         with open(node.rank(0).log) as f:
             said = eval(f.read())
         assert said == [rank.variables["ODD"], "", ["a b", "$X", ""], node.work("r"), process.pid]
@@ -91,7 +91,7 @@ class TestRemove:
         ours, other = (self._monitor(program, container_name(run, 1, 0, 0)) for run in ("r", "other"))
         try:
             make()[0].remove()
-            assert ours.wait(10) == -9
+            assert ours.wait(60) == -9
             assert other.poll() is None
         finally:
             for process in (ours, other):
@@ -120,7 +120,7 @@ class TestRemove:
         for pid in self._children(process):
             os.kill(pid, 9)
         process.kill()
-        process.wait(10)
+        process.wait(60)
 
 
 class TestGuard:
@@ -138,7 +138,7 @@ class TestGuard:
             enclosure.release()
         else:
             os.close(lifeline)  # as the end of the agent does
-        guard.wait(30)
+        guard.wait(60)
         assert mark.exists() is not released
         if not released:
             assert mark.read_text() == "rm --force --time 0 --ignore rookery-r-1-0-0\n"

@@ -133,7 +133,8 @@ class TestARun:
         run = house.wait(house.submit(), "Failed")
         assert run["error"]["kind"] == CauseKind.SYSTEM_ERROR
         assert "no processes left" in run["error"]["summary"]
-        assert house.controller.nodes("local")[0]["state"] == "idle"
+        # The end is stored before anything is done about it.
+        wait_for(lambda: house.controller.nodes("local")[0]["state"] == "idle", "that its node is free")
 
     def test_with_an_interpreter_that_is_not_there_fails_and_names_it(self, house):
         run = house.wait(

@@ -33,12 +33,12 @@ def test_agents_count_as_alive_until_they_are_given_up(engine, deaths):
     assert "waiting for its agents" in engine.waiting(PLACES[0])
     engine.kill(PLACES[0])
     engine.kill(PLACES[0])
-    wait_for(lambda: deaths.of(PLACES[0]), "its death", 30)
+    wait_for(lambda: deaths.of(PLACES[0]), "its death")
     assert "given up" in deaths.of(PLACES[0])[0].reason
     assert engine.adopt(PLACES) == {PLACES[1]}
     assert engine.waiting(PLACES[0]) == ""
     engine.kill(PLACES[1])
-    wait_for(lambda: deaths.of(PLACES[1]), "the other's", 30)
+    wait_for(lambda: deaths.of(PLACES[1]), "the other's")
     assert len(deaths.of(PLACES[0])) == 1, "it was told twice"
 
 

@@ -50,11 +50,11 @@ def test_a_job_that_needs_the_clock_is_not_kept_waiting_by_an_earlier_wish(start
 def test_jobs_do_not_make_a_busy_clock_tick_faster(start):
     ticks = Ticks(0.9)
     loop = start(ticks)
-    wait_for(lambda: ticks.count == 1, "the first tick")
-    began = time.monotonic()
+    wait_for(lambda: ticks.count >= 1, "the first tick")
+    began, before = time.monotonic(), ticks.count
     for _ in range(200):
         loop.call(lambda: None)
-    assert ticks.count <= 2 + (time.monotonic() - began) / 0.9
+    assert ticks.count - before <= 1 + (time.monotonic() - began) / 0.9
 
 
 def test_a_tick_that_fails_is_followed_by_another(start):
@@ -67,7 +67,7 @@ def test_a_tick_that_fails_is_followed_by_another(start):
         raise OSError("full")
 
     loop = start(on_tick)
-    assert seen.wait(5)
+    assert seen.wait(60)
     assert loop.call(lambda: 1) == 1
 
 

@@ -77,7 +77,7 @@ class TestFairness:
             house.record,
             house.paths,
             engine=house.engine,
-            ensure_payload=lambda p: p.root if made.wait(30) else "",
+            ensure_payload=lambda p: p.root if made.wait(120) else "",
         )
         house.controller.start()
         runs = [house.submit() for _ in range(8)]

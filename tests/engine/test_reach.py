@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
 import time
 from dataclasses import replace
@@ -138,7 +139,7 @@ class TestCheck:
         monkeypatch.setattr(Hello, "skew_s", -100.0)
         found = by_name(check_reach("far", SPEC, FakeEngine(cluster), around)[0])["clock"]
         assert not found.ok
-        assert "100 s ahead of" in found.words
+        assert re.search(r"(9[0-9]|10[0-9]) s ahead of", found.words)  # the way there and back is not always the same
 
     def test_what_was_said_is_not_found_out(self, cluster, around):
         said = Reach(keeper_url="http://127.0.0.1:9", transport="http", shared_files=False)

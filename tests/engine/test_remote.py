@@ -365,7 +365,9 @@ class TestStop:
         far.controller.cancel(run_id)
         far.wait(run_id, "Canceled")
         far.controller.delete_compute("far")
-        assert not [t for t in threading.enumerate() if t.name.startswith("rookery-far")]
+        wait_for(
+            lambda: not [t for t in threading.enumerate() if t.name.startswith("rookery-far")], "the end of its threads"
+        )
 
 
 class TestRestart:

@@ -1,5 +1,6 @@
 """Specification → lock → hash → built environment, with the real uv and wheels made on the fly."""
 
+import contextlib
 import json
 import os
 import signal
@@ -29,7 +30,7 @@ def ask(built, code):
     return done.stdout.strip()
 
 
-def wait_for(condition, seconds=60):
+def wait_for(condition, seconds=120):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"
@@ -288,11 +289,11 @@ class TestTogether:
         process = subprocess.Popen([sys.executable, "-c", code])
         try:
             wait_for(counting_uv.is_stalled)
-            orphans = {pid: start_ticks(pid) for pid in noted_programs() if start_ticks(pid) != -1}
-            assert orphans
+            wait_for(live_programs)  # noted when it has been started
+            orphans = live_programs()
         finally:
             process.send_signal(signal.SIGKILL)
-            process.wait(30)
+            process.wait(60)
         assert builder.known(from_requirements("beta")) is None
         assert store.list_environments() == []
         counting_uv.go_on()
@@ -302,13 +303,16 @@ class TestTogether:
         assert all(start_ticks(pid) != ticks for pid, ticks in orphans.items())  # and its uv is not left running
 
 
-def noted_programs():
+def live_programs():
+    """Those that builders have noted, and when they started."""
     folder = os.path.join(environments_folder(), "locks")
+    found = {}
     for name in os.listdir(folder):
-        with open(os.path.join(folder, name)) as f:
-            text = f.read()
-        if text and json.loads(text).get("program"):
-            yield json.loads(text)["program"]
+        with open(os.path.join(folder, name)) as f, contextlib.suppress(ValueError):  # it may just be written
+            pid = json.loads(f.read() or "{}").get("program", 0)
+            if start_ticks(pid) != -1:
+                found[pid] = start_ticks(pid)
+    return found
 
 
 class TestSharing:

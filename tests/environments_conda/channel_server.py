@@ -12,6 +12,8 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+from rookery.testing.ports import free_port
+
 
 @contextlib.contextmanager
 def serving(folder: Path, login: str = "", certificate: tuple[Path, Path] | None = None) -> Iterator[str]:
@@ -60,8 +62,7 @@ def silent() -> Iterator[str]:
 
 def closed_port() -> str:
     """A port where nobody is."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return f"127.0.0.1:{server.getsockname()[1]}"
+    return f"127.0.0.1:{free_port()}"
 
 
 def make_certificates(folder: Path) -> tuple[Path, Path, Path]:

@@ -69,7 +69,7 @@ class TestWeb:
             began = time.monotonic()
             with pytest.raises(EnvironmentBuildError, match=r"did not answer within conda_channel_timeout_s=0\.5 s"):
                 solve_conda(wanted(channel.url.replace("'", "%27"), f"http://{where}/flock"), log)
-            assert time.monotonic() - began < 60
+            assert time.monotonic() - began < 200  # as long as it takes to start a process on a busy machine
 
     def test_a_page_that_is_no_channel(self, tmp_path, log):
         with (

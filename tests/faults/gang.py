@@ -79,10 +79,10 @@ class _Gang:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(90)
+            thread.join(150)
         left = find_attempt(f"{self.run_id}/1")
         for agent, bench in zip(agents, self.benches):
-            assert agent.wait(60) == 0, bench.agent_log()
+            assert agent.wait(90) == 0, bench.agent_log()
         outcomes: list[Optional[Outcome]] = [read_outcome(body) for body in self.outcomes]
         assert self.first_bad is not None, self.outcomes
         decided = deciding_outcome(outcomes, self.first_bad)
@@ -94,7 +94,7 @@ class _Gang:
     def _follow(self, node: int) -> None:
         """As the controller does: the first node that ended badly stops the others."""
         bench = self.benches[node]
-        deadline = time.monotonic() + 80
+        deadline = time.monotonic() + 140
         while not (found := [body for kind, body in list(bench.keeper.events) if kind == "outcome"]):
             assert time.monotonic() < deadline, bench.agent_log()
             time.sleep(0.005)
@@ -121,8 +121,8 @@ class _Gang:
             node=node,
             failure_grace_s=FAILURE_GRACE_S,
             cancel_grace_s=20.0,
-            max_duration_s=1 if case.fault == "time_limit" else 60,
-            stall_timeout_s=1.5 if case.fault == "stalled" and case.nodes == 1 else 0.0,
+            max_duration_s=1 if case.fault == "time_limit" else 120,
+            stall_timeout_s=3.0 if case.fault == "stalled" and case.nodes == 1 else 0.0,
         )
 
     def _rank(self, bench: Bench, node: int, number: int) -> RankJob:

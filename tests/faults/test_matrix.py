@@ -14,7 +14,7 @@ from rookery.spec.paths import WorkspacePaths
 from tests.faults.gang import Case, Result, play
 
 pytestmark = pytest.mark.slow
-GONE_WITHIN_S = 3.0  # 1 s is the promise; a loaded machine gets more
+GONE_WITHIN_S = 25.0  # 1 s is the promise, and measured elsewhere; by themselves they would stay for a minute
 AT_ONCE = 3
 
 # fault → what it is called (None: nothing that has a name), words of the summary, signal or exit code

@@ -24,7 +24,7 @@ from tests.faults.gang import SCRIPTS
 
 pytestmark = pytest.mark.slow
 ROOKERY = os.path.join(os.path.dirname(sys.executable), "rookery")
-PATIENCE_S = 90.0
+PATIENCE_S = 240.0
 
 
 class Nest:
@@ -100,7 +100,7 @@ class TestSubmitted:
         assert cause["fault"] == ("" if fault == "exception" else fault)
 
     def test_stall_on_two_nodes(self, nest):
-        run = nest.submit("stalled", 2, ROOKERY_STALL_TIMEOUT_S="2")
+        run = nest.submit("stalled", 2, ROOKERY_STALL_TIMEOUT_S="4")
         cause = nest.error(run)
         assert (cause["kind"], cause["rank"], cause["node"]) == ("Stalled", 2, 1)
         assert "stuck_in_loading" in cause["summary"]

@@ -32,7 +32,7 @@ class Server:
                 cwd=ROOT,
             )
         path = os.path.join(root, "keeper", "keeper.json")
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while not os.path.exists(path):
             if self.process.poll() is not None or time.monotonic() > deadline:
                 with open(os.path.join(root, "server.log")) as log_text:
@@ -63,7 +63,7 @@ class Server:
 
     def stop(self) -> None:
         self.process.terminate()
-        self.process.wait(20)
+        self.process.wait(120)
 
 
 @pytest.fixture(scope="session")

@@ -168,7 +168,7 @@ def coop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Coop]:
         node.close()
     app.state.services.leave()
     server.should_exit = True
-    thread.join(20)
+    thread.join(60)
     record.close()
     shutil.rmtree(short)
-    wait_gone(f"{RUN}/1", timeout_s=20)  # what was killed just now may not have been scheduled yet
+    wait_gone(f"{RUN}/1")  # what was killed just now may not have been scheduled yet

@@ -44,7 +44,7 @@ def test_a_run_goes_on_where_it_was_on_another_machine(coop: Coop) -> None:
     stored = coop.paths.checkpoints(RUN)
     first = coop.node("n0")
     process = first.boot(coop.boot_text(coop.run(SAVES)))
-    coop.wait(lambda: os.path.exists(stored + "/step"))  # shipped while it runs, and after what it points to
+    coop.wait(lambda: os.path.exists(stored + "/step"))  # shipped while it runs, settled, and after what it points to
     assert os.path.getsize(stored + "/deep/weights.bin") == 3_000_000
     os.kill(process.pid, signal.SIGKILL)  # the machine is gone
     process.wait()

@@ -44,9 +44,9 @@ MEET = """
                 guest.sendall(b'met')
                 guest.close()
     else:
-        for _ in range(600):
+        for _ in range(2400):
             try:
-                with socket.create_connection(address, 5) as s:
+                with socket.create_connection(address, 120) as s:  # until the last one has come
                     assert s.recv(3) == b'met'
                 break
             except ConnectionRefusedError:
@@ -118,7 +118,7 @@ def farm(tmp_path: Path, home: Path) -> Iterator[Farm]:
     yield farm
     if farm.keeper.poll() is None:
         farm.keeper.terminate()
-    farm.keeper.wait(30)
+    farm.keeper.wait(90)
 
 
 def attach(farm: Farm, reach: Any = None, **fields: Any) -> dict[str, Any]:
@@ -259,7 +259,7 @@ def test_a_lost_node_and_what_it_had_saved(farm: Farm) -> None:
     """
     run = farm.submit(script, managed())
     stored = os.path.join(farm.root, "runs", run.id, "checkpoints", "step")
-    wait(lambda: os.path.exists(stored))
+    wait(lambda: os.path.exists(stored) and Path(stored).read_text() == "7")
     with open(os.path.join(farm.root, "keeper", "engines", "farm", "agents.json")) as f:
         pid = json.load(f)[f"{run.id}/1/0"][0]
     os.kill(pid, 9)
@@ -269,7 +269,7 @@ def test_a_lost_node_and_what_it_had_saved(farm: Farm) -> None:
     log = run.get_details_with_logs()["logFiles"]["azureml-logs/70_driver_log.txt"]
     assert "saved" in log
     assert "GOES ON FROM 7" in log
-    assert not os.path.exists(stored)  # it has served its purpose
+    wait(lambda: not os.path.exists(stored))  # it has served its purpose
 
 
 def test_a_preempted_node_saves_its_work(farm: Farm) -> None:
@@ -301,11 +301,13 @@ def test_what_a_partition_leaves(farm: Farm) -> None:
     """An agent that the keeper has given up for lost, and that comes back, stops its ranks and clears up."""
     attach(farm)
     script = (
-        "import os, time\nprint('up', flush=True)\ntime.sleep(300 if os.environ['ROOKERY_ATTEMPT'] == '1' else 0)\n"
+        "import os, time\nos.write(1, b'%d\\n' % os.getpid())\n"
+        "time.sleep(300 if os.environ['ROOKERY_ATTEMPT'] == '1' else 0)\n"
     )
     run = farm.submit(script, managed())
-    wait(lambda: run.get_status() == "Running")
-    ranks = marked(f"{run.id}/1")
+    log = Path(farm.root, "logs", run.id, DRIVER_LOG)
+    wait(lambda: log.exists() and log.read_text().endswith("\n") and run.get_status() == "Running")
+    rank = int(log.read_text())
     with open(os.path.join(farm.root, "keeper", "engines", "farm", "agents.json")) as f:
         pid, ticks, _ = json.load(f)[f"{run.id}/1/0"]
     cut = farm.folder / "machines" / "barn-0" / "cut"
@@ -316,7 +318,7 @@ def test_what_a_partition_leaves(farm: Farm) -> None:
     wait_for_end(run)
     attempts = farm.ws.client.request("GET", f"/runs/{run.id}")["attempts"]
     assert attempts[0]["result"] == "lost", attempts
-    assert set(marked(f"{run.id}/1")) >= set(ranks)
+    assert rank in marked(f"{run.id}/1")
     cut.unlink()
     os.kill(pid, signal.SIGCONT)
     wait_gone(f"{run.id}/1")
@@ -334,7 +336,7 @@ def test_a_keeper_that_is_killed_meanwhile(farm: Farm) -> None:
     farm.kill_keeper()
     with open(os.path.join(work, "go"), "w"):
         pass
-    time.sleep(1.0)  # the rank ends while nobody is there to hear it
+    wait_gone(f"{run.id}/1")  # the rank ends while nobody is there to hear it
     farm.start_keeper()
     wait_for_end(run)
     assert run.get_status() == "Completed", show(run)
@@ -348,7 +350,7 @@ def test_an_interpreter_that_is_not_there(farm: Farm, home: Path) -> None:
     assert "does not exist on node barn-0" in show(run)
 
 
-def wait(condition: Any, timeout_s: float = 60.0) -> None:
+def wait(condition: Any, timeout_s: float = 120.0) -> None:
     until = time.monotonic() + timeout_s
     while not condition():
         assert time.monotonic() < until, "the condition did not come true"

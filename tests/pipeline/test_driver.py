@@ -26,7 +26,7 @@ class TestCourse:
             bench.finish(run, node)
         steps = bench.ended(run)
         assert [s["status"] for s in steps.values()] == ["Completed"] * 4
-        assert bench.driver.count() == 0
+        bench.until(lambda: bench.driver.count() == 0)  # a moment after it is stored
 
     def test_what_is_free_runs_side_by_side_and_the_rest_waits(self, bench, diamond):
         run = bench.submit(diamond)
@@ -121,6 +121,23 @@ class TestReuse:
         assert [n for n, s in steps.items() if s["reused_from"]] == ["a", "c"]
         assert steps["b"]["reuse"] == "not reused: variable build_id is given now ('8')"
         assert steps["d"]["reuse"] == "not reused: input from_b holds something else"
+
+    @pytest.mark.parametrize("name", ["autumn (copy)", "renamed by hand"])
+    def test_a_clone_under_another_name_is_told_against_what_it_is_of(self, bench, name):
+        first = graph(a=step())
+        _, run = self.run_all(bench, first)
+        cloned = {**copy.deepcopy(first), "name": name}
+        cloned["nodes"]["a"]["run"]["variables"]["season"] = "autumn"
+        draft = bench.record.drafts.create(cloned, name, "ann", {"parent_run_id": run})["id"]
+        second = bench.submit(cloned, draft_id=draft)
+        bench.finish(second, "a")
+        assert bench.ended(second)["a"]["reuse"] == "not reused: variable season is given now ('autumn')"
+        # The draft's own last run counts more than what it once was a clone of, also when it has a new name again.
+        again = {**copy.deepcopy(cloned), "name": "winter"}
+        again["nodes"]["a"]["run"]["variables"]["season"] = "winter"
+        third = bench.submit(again, draft_id=draft)
+        bench.finish(third, "a")
+        assert bench.ended(third)["a"]["reuse"] == "not reused: variable season was 'autumn', is 'winter'"
 
     def test_the_same_content_from_another_run_is_the_same_input(self, bench, diamond):
         self.run_all(bench, diamond)

@@ -31,7 +31,7 @@ from rookery.sdk import (
     Workspace,
 )
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 # Appends a line to a file of the test's own when it starts: how often it ran is what counts.
 STEP = """

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 from rookery.data.resolve import resolver_of
-from rookery.pipeline.schedules import check_schedule, first_due
+from rookery.pipeline.schedules import ScheduleClock, check_schedule, first_due
 
 from .conftest import graph, step
 
@@ -107,3 +109,23 @@ def test_a_problem_is_noted_and_the_next_time_comes(bench):
     assert "does not exist" in found["state"]["problem"]
     assert found["next_utc"] > found["created_utc"]
     assert runs_of(bench, made) == []
+
+
+def test_one_that_ends_while_the_record_is_read_is_not_started_again(monkeypatch):
+    due = {"id": "s", "name": "often"}
+    tasks, started = [], []
+
+    def read(now):
+        for task in tasks:  # it was due when this was read, and has been started since
+            task()
+        tasks.clear()
+        return [due]
+
+    record = SimpleNamespace(schedules=SimpleNamespace(due=read, next_due=lambda: None))
+    clock = ScheduleClock(record, None, tasks.append)
+    monkeypatch.setattr(clock, "_start", started.append)
+    clock.look()
+    clock.look()
+    assert (started, tasks) == ([due], [])
+    clock.look()
+    assert len(tasks) == 1

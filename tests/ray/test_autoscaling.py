@@ -73,7 +73,8 @@ def test_what_the_autoscaler_has_brought_is_not_counted_twice(cluster, tmp_path)
 
 def _scales(engine, deaths, spec, gang):
     assert [node.cpus for node in engine.nodes()] == [1]  # the head alone
-    assert engine.num_addable() == 2
+    # The cluster may have been counted before its autoscaler was up.
+    wait_for(lambda: engine.num_addable() == 2, "what the autoscaler may add", LIMIT_S)
     engine.check(2, spec)
     assert not _fits(engine, 3, spec)
     with pytest.raises(ComputeError, match="At most 2 fit"):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import textwrap
+from types import SimpleNamespace
 
 import pytest
 
@@ -78,7 +80,10 @@ class TestStumbles:
         assert [node.name for node in engine.nodes()] == ["r0"]
         assert starts() == 4
 
-    def test_are_told_when_they_do_not_pass(self, make, monkeypatch):
+    def test_are_told_when_they_do_not_pass(self, make, monkeypatch, tmp_path):
+        # Every try takes half a second by this clock, however busy the machine is.
+        clock = SimpleNamespace(monotonic=lambda: len(os.listdir(tmp_path / "starts")) * 0.5)
+        monkeypatch.setattr(supervisor, "time", clock)
         monkeypatch.setattr(supervisor, "PASSING_S", 1.0)
         engine, starts = make("stumbled")
         with pytest.raises(ComputeError, match=r"It stumbled\. \(\d+ tries in \d+ s\.\)"):
@@ -99,8 +104,8 @@ class TestStumbles:
     def test_are_no_sign_of_a_dead_head(self, make, monkeypatch):
         monkeypatch.setattr(supervisor, "PASSING_S", 0.0)
         engine, starts = make("unreachable", "stumbled")
-        wait_for(lambda: engine._supervisor.away_since is not None, "that it is missed", 30)
-        wait_for(lambda: starts() >= 3 and engine._supervisor.away_since is None, "that it is there again", 30)
+        wait_for(lambda: engine._supervisor.away_since is not None, "that it is missed")
+        wait_for(lambda: starts() >= 3 and engine._supervisor.away_since is None, "that it is there again")
 
     def test_a_program_is_run_again_when_the_bridge_was_lost(self, make):
         engine, starts = make("lose", "stumbled", "stumbled", "ok")
@@ -132,7 +137,7 @@ def test_kinds_of_failure(error, kind):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_a_head_that_stumbles_is_attached_every_time(tmp_path):
     """Ray as it comes: about one client in four is turned away."""
     with RayCluster(num_nodes=1, own_pids=True, variables=STUMBLING) as cluster:

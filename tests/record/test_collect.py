@@ -109,7 +109,7 @@ class TestContent:
         threads = [threading.Thread(target=write, args=(n,)) for n in range(3)]
         for thread in threads:
             thread.start()
-        rounds, deadline = 0, time.monotonic() + 60
+        rounds, deadline = 0, time.monotonic() + 200
         while (rounds < 30 or links[0] < 30) and time.monotonic() < deadline and not problems:
             with record.database.write() as tx:
                 tx.conn.execute(update(content).values(seen_utc=LONG_AGO))

@@ -5,6 +5,9 @@ from __future__ import annotations
 import hashlib
 import io
 
+from rookery.record.run_table import ARCHIVED_TAG, RunQuery
+from rookery.spec.status import RunStatus
+
 
 class TestPageNumbers:
     def test_sums_of_a_run_and_of_the_workspace(self, record, make_run):
@@ -19,6 +22,19 @@ class TestPageNumbers:
         assert record.numbers.stored_bytes() == {"content_bytes": 5, "log_bytes": 4}
         assert sum(record.table.children_by_status("run-1").values()) == 1
 
+    def test_runs_of_experiments_as_their_pages_show_them(self, record, make_run):
+        for name in ("one", "two", "put-away", "thrown-away"):
+            make_run(name)
+        make_run("kid", kind="child", parent_id="one")
+        make_run("elsewhere", experiment="hens")
+        record.runs.change("put-away", tags={ARCHIVED_TAG: "true"})
+        record.runs.advance("thrown-away", status=RunStatus.CANCELED)
+        record.external.delete("thrown-away")
+        counts = record.numbers.runs_by_experiment()
+        found = {one["name"]: counts[one["id"]] for one in record.experiments.list()}
+        assert found == {"birds": (2, 1), "hens": (1, 0)}
+        assert record.table.total(RunQuery(experiments=("birds",))) == found["birds"][0]
+
     def test_a_snapshot_in_brief(self, record):
         sha256, size = record.content.put(io.BytesIO(b"print(1)"))
         made = record.snapshots.create([{"path": "a.py", "sha256": sha256, "size": size, "mode": 0o644, "link": None}])
@@ -31,8 +47,9 @@ class TestPageNumbers:
         assert sha256 == hashlib.sha256(b"weights").hexdigest()
         for name in ("hen", "fox", "hen"):
             entries = [{"path": "net.pt", "sha256": sha256, "size": size}]
-            record.models.register({"name": name, "entries": entries}, "owner")
+            record.models.register({"name": name, "entries": entries, "description": f"a {name}"}, "owner")
         found = record.model_names.overview(10)
+        assert [(one["description"], one["latest"]["description"]) for one in found] == [("", "a hen"), ("", "a fox")]
         assert [(one["name"], one["versions"], one["latest"]["version"]) for one in found] == [
             ("hen", 2, 2),
             ("fox", 1, 1),

@@ -134,7 +134,7 @@ class TestBuildOutput:
         shown = BuildOutput(Counted())
         shown.take(b"Resolving 2 requirements for Python\n")
         for _ in range(6):
-            assert drawn.acquire(timeout=10)
+            assert drawn.acquire(timeout=60)
         shown.close()
         shown.close()
         assert not [t for t in threading.enumerate() if t.name == "rookery-build-bar"]

@@ -21,7 +21,7 @@ class TestLifeOfACluster:
         wanted = AmlCompute.provisioning_configuration(vm_size="STANDARD_NC6", min_nodes="1", max_nodes="2")
         ComputeTarget.create(workspace, "two-nodes", wanted)
         target = ComputeTarget.create(workspace, "two-nodes", wanted)
-        target.wait_for_completion(timeout_in_minutes=1)
+        target.wait_for_completion(timeout_in_minutes=3)
         status = target.get_status()
         assert (status.provisioning_state, status.current_node_count) == ("Succeeded", 1)
         assert [node["nodeState"] for node in target.list_nodes()] == ["idle"]
@@ -32,7 +32,7 @@ class TestLifeOfACluster:
             ComputeTarget.create(workspace, "two-nodes", wanted)
         assert [t.name for t in ComputeTarget.list(workspace)] == ["two-nodes"]
         target.delete()
-        target.wait_for_completion(is_delete_operation=True, timeout_in_minutes=1)
+        target.wait_for_completion(is_delete_operation=True, timeout_in_minutes=3)
         with pytest.raises(ComputeNotFoundError, match="Known: local"):
             ComputeTarget(workspace, "two-nodes")
 

@@ -23,16 +23,17 @@ from rookery.spec.paths import WorkspacePaths
 pytestmark = pytest.mark.slow
 
 DRIVER = "azureml-logs/70_driver_log.txt"
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 
 TRAIN = """
-    import argparse, os, sys
+    import argparse, os, sys, time
     from rookery.sdk import Run, Workspace
 
     run = Run.get_context(allow_offline=False)
     assert isinstance(run, Run) and Run.get_context() is run
     assert Workspace.from_config().name == "nest"
-    assert run.get_details()["status"] == "Running"
+    while run.get_details()["status"] != "Running":  # its agent says so when it has started it
+        time.sleep(0.05)
     print("hello from", run.id, "of", run.experiment.name, "in", run.experiment.workspace.name, flush=True)
     for step in range(3):
         run.log("loss", 1.0 / (step + 1), step=step)
@@ -211,7 +212,7 @@ class TestSubmittedRun:
             return "waiting\n" in "".join(shown)
 
         wait_until(has_line, "the line of the run")
-        assert run.get_status() == "Running"
+        wait_until(lambda: run.get_status() == "Running", "Running")
         run.cancel()
         waiting.join(PATIENCE_S)
         assert not waiting.is_alive()

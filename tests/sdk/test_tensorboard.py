@@ -58,7 +58,7 @@ def program(monkeypatch):
 
 
 def get(url, path, **query):
-    with urllib.request.urlopen(f"{url}{path}?{urllib.parse.urlencode(query)}", timeout=30) as answer:
+    with urllib.request.urlopen(f"{url}{path}?{urllib.parse.urlencode(query)}", timeout=120) as answer:
         return json.load(answer)
 
 
@@ -112,7 +112,7 @@ class TestTensorboard:
             stop.write_text("")
             board.stop()
         with pytest.raises(OSError, match=r"refused|reset"):
-            urllib.request.urlopen(url, timeout=30)
+            urllib.request.urlopen(url, timeout=120)
         assert run.get_metrics("train/loss")["train/loss"][-1] == 42.0
         assert os.path.isdir(tmp_path / "local root" / run.id / "train")  # a folder that was given stays
         board.stop()  # twice is harmless

@@ -63,7 +63,7 @@ def ask(uri, body, key=None):
     headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {key}"} if key else {})}
     request = urllib.request.Request(uri, body.encode(), headers)
     try:
-        with urllib.request.urlopen(request, timeout=60) as answer:
+        with urllib.request.urlopen(request, timeout=180) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()
@@ -71,7 +71,7 @@ def ask(uri, body, key=None):
 
 def eventually(found, wanted):
     """Until `found()` is what is wanted: a change may take a moment to reach the process that holds the port."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while (told := found()) != wanted:
         assert time.monotonic() < deadline, told
         time.sleep(0.1)

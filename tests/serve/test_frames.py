@@ -106,3 +106,26 @@ class TestConnection:
 
         asyncio.run(scenario())
         assert [(len(body), set(body)) for body in got] == [(s, {n} if s else set()) for n, s in enumerate(sizes)]
+
+    def test_whoever_is_refused_may_finish_sending(self):
+        """The answer comes before the body has; a connection that is reset meanwhile would hide it."""
+
+        async def scenario() -> bytes:
+            loop = asyncio.get_running_loop()
+            server = await loop.create_server(
+                lambda: wire.Connection(lambda request: None, lambda: 1000, set()), "127.0.0.1", 0
+            )
+            reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+            writer.write(b"POST /score HTTP/1.1\r\nContent-Length: 3000000\r\n\r\n")
+            told = await asyncio.wait_for(reader.read(), LIMIT_S)
+            for _ in range(30):
+                writer.write(b"x" * 100_000)
+                await writer.drain()
+            writer.close()
+            await writer.wait_closed()
+            server.close()
+            return told
+
+        answered = asyncio.run(scenario())
+        assert answered.startswith(b"HTTP/1.1 413")
+        assert b"1000 are allowed" in answered

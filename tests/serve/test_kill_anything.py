@@ -30,9 +30,11 @@ def keeper_pid(coop) -> int:
 
 
 def is_there(pid: int) -> bool:
+    """A process whose first thread is over still has its port and its locks while others are dying."""
     try:
         with open(f"/proc/{pid}/stat") as f:
-            return f.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+            is_over = f.read().rsplit(")", 1)[1].split()[0] in "ZX"
+        return not is_over or len(os.listdir(f"/proc/{pid}/task")) > 1
     except OSError:
         return False
 

@@ -160,7 +160,7 @@ class TestProfilesAndPackages:
         told = coop.until(lambda: coop.ask("GET", "/model-profiles/quick"), lambda p: p["state"] != "Running")
         assert told["state"] == "Failed"
         assert "no such bird" in told["error"]["summary"]
-        assert os.listdir(coop.paths.serve) == []
+        coop.until(lambda: os.listdir(coop.paths.serve), lambda left: left == [])
 
     def test_a_package_scores_as_the_endpoint_does(self, coop, tmp_path):
         """What the Dockerfile's CMD would start, started from the unpacked folder."""

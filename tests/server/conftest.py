@@ -7,6 +7,8 @@ import json
 import os
 import secrets
 import shutil
+import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -20,9 +22,9 @@ import httpx
 import pytest
 import uvicorn
 
-from rookery.record import Record
+from rookery.record import Record, passwords
 from rookery.server import create_app
-from rookery.server.listening import listen_tcp, listen_unix, server_config
+from rookery.server.listening import GRACE_S, listen_tcp, listen_unix, server_config
 from rookery.spec.paths import WorkspacePaths
 from rookery.spec.plain import to_plain
 from rookery.spec.run import EnvironmentSpec, RunSpec
@@ -32,6 +34,9 @@ IDENTITY = {
     "id": "11111111-2222-3333-4444-555555555555", "name": "coop", "subscription_id": "s", "resource_group": "g", "location": "here",
     "created_utc": "2026-11-15T20:00:00.000000Z", "format": 1,
 }  # fmt: skip
+# httpx reads the certificates of all authorities for every client that it makes, which is most of what one costs. Nobody here has any.
+NO_AUTHORITIES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+_ROUTES: list[Any] = []  # of the first app
 
 
 # Their tests run a second time as a team has it: on a real PostgreSQL, with files in a real S3. Every route is asked in one of
@@ -112,6 +117,17 @@ def short_folder() -> Iterator[str]:
     shutil.rmtree(folder)
 
 
+def client_at(url: str, **more: Any) -> httpx.Client:
+    """A client that knows nothing of this machine's proxies and has patience."""
+    return httpx.Client(base_url=url, timeout=60, trust_env=False, verify=NO_AUTHORITIES, **more)
+
+
+def socket_client(path: str) -> httpx.Client:
+    """Through a keeper's socket file: as its owner."""
+    transport = httpx.HTTPTransport(uds=path, verify=NO_AUTHORITIES)
+    return httpx.Client(transport=transport, base_url="http://keeper/api/v1", timeout=60)
+
+
 @dataclass
 class Api:
     """`owner` speaks through the socket file; `tcp(token)` through the port."""
@@ -125,9 +141,7 @@ class Api:
 
     def tcp(self, token: str | None = None) -> httpx.Client:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        client = httpx.Client(
-            base_url=f"http://127.0.0.1:{self.port}/api/v1", headers=headers, timeout=30, trust_env=False
-        )
+        client = client_at(f"http://127.0.0.1:{self.port}/api/v1", headers=headers)
         self.clients.append(client)
         return client
 
@@ -147,10 +161,13 @@ def api(
     empty_record: Callable[[WorkspacePaths], str],
 ) -> Iterator[Api]:
     monkeypatch.setenv("ROOKERY_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(passwords, "_N", 2**8)  # nobody guesses here; keepers of other tests have the real ones
+    monkeypatch.setattr(passwords, "_P", 1)
     if storage == "sqlite":
         empty_record(paths)
     record = Record(paths)
     app = create_app(record, FakeController(record), IDENTITY)
+    share_routes(app)
     socket_path = os.path.join(short_folder, "k.sock")
     unix = listen_unix(socket_path)
     tcp = listen_tcp("127.0.0.1", 0, os.path.join(short_folder, "port"))
@@ -158,26 +175,51 @@ def api(
     thread = threading.Thread(target=lambda: asyncio.run(_serve(server, app, [unix, tcp])), daemon=True)
     port = tcp.getsockname()[1]
     thread.start()
-    owner = httpx.Client(transport=httpx.HTTPTransport(uds=socket_path), base_url="http://keeper/api/v1", timeout=30)
+    owner = socket_client(socket_path)
     api = Api(record, app, owner, socket_path, port, [owner])
     yield api
     for client in api.clients:
         client.close()
     app.state.services.leave()
     server.should_exit = True
-    thread.join(20)
+    thread.join(60)
     assert not thread.is_alive()
+    app.state.services.webhooks.stop()
     record.close()
 
 
+def share_routes(app: Any) -> None:
+    """Gives an app the routes of the first one: they hold nothing of an app, and what FastAPI has found out about each of them when
+    it was first asked for (a tenth of a second and more in all) is not found out again for every test."""
+    parts: dict[bool, list[Any]] = {True: [], False: []}
+    for route in app.router.routes:
+        parts[getattr(route, "path", None) == app.openapi_url].append(route)  # which speaks of its own app
+    if not _ROUTES:
+        _ROUTES.extend(parts[False])
+    app.router.routes[:] = parts[True] + _ROUTES
+
+
 class _Server(uvicorn.Server):
-    """Looks ten times as often as others whether it is to leave: a tenth of a second for each of a thousand tests."""
+    """Leaves at once: others look ten times a second whether they are to, and whether everybody is gone. That is two tenths of a
+    second for each of a thousand tests."""
 
     async def main_loop(self) -> None:
         counter = 0
         while not await self.on_tick(counter):
             counter = (counter + 1) % 864_000
             await asyncio.sleep(0.01)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for one in (*self.servers, *(sockets or ())):
+            one.close()
+        state, loop = self.server_state, asyncio.get_running_loop()
+        for connection in list(state.connections):
+            connection.shutdown()
+        end = loop.time() + GRACE_S
+        while (state.connections or state.tasks) and loop.time() < end:
+            await asyncio.sleep(0.002)
+        for task in state.tasks:
+            task.cancel()
 
 
 async def _serve(server: uvicorn.Server, app: Any, sockets: list[Any]) -> None:
@@ -235,7 +277,7 @@ class Keepers:
         """The error that a keeper says when it cannot start."""
         process, byte = self.start(*more, root=root)
         assert byte == b""
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=60)
         assert process.returncode == 1
         return json.loads(err.strip().splitlines()[-1])["error"]
 
@@ -244,8 +286,7 @@ class Keepers:
             return json.load(f)
 
     def client(self):
-        transport = httpx.HTTPTransport(uds=self.endpoint()["socket"])
-        return httpx.Client(transport=transport, base_url="http://keeper/api/v1", timeout=30)
+        return socket_client(self.endpoint()["socket"])
 
 
 @pytest.fixture
@@ -258,4 +299,4 @@ def keepers(paths, tmp_path, short_folder):
     for process in keepers.processes:
         if process.poll() is None:
             process.kill()
-        process.communicate(timeout=30)
+        process.communicate(timeout=60)

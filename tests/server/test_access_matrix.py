@@ -13,6 +13,7 @@ from rookery.record.people import ROLES
 from rookery.server.mlflow.routes import ROUTES as TRACKING
 from rookery.server.rules import RULES, Access
 from rookery.spec.protocol import PREFIX
+from tests.server.conftest import client_at
 
 USERS = ("reader", "contributor", "owner")
 # A body that is valid where an empty one would be refused before the handler has looked at who asks.
@@ -92,7 +93,7 @@ class TestMatrix:
 
     def test_every_route_for_everybody(self, api, crowd):
         wrong = []
-        with httpx.Client(base_url=f"http://127.0.0.1:{api.port}", timeout=60, trust_env=False) as client:
+        with client_at(f"http://127.0.0.1:{api.port}") as client:
             for method, path in table(api.app):
                 access = RULES.get((method, below(path)), Access("owner"))
                 # No attempt 99: what an agent may do is refused for another reason, and no long poll waits.
@@ -131,7 +132,7 @@ class TestMatrix:
 class TestTrackingMatrix:
     def test_every_path_for_everybody(self, api, crowd):
         wrong = []
-        with httpx.Client(base_url=f"http://127.0.0.1:{api.port}", timeout=60, trust_env=False) as client:
+        with client_at(f"http://127.0.0.1:{api.port}") as client:
             for route in TRACKING:
                 url = re.sub(r"\{\w+(:path)?\}", "x", route.path)
                 for who, headers in crowd.items():

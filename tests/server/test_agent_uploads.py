@@ -205,7 +205,7 @@ class TestKilled:
         try:
             assert half.wait(60)
             first.kill()
-            first.wait(20)
+            first.wait(60)
             killed.set()
             keepers.start()
         finally:

@@ -24,7 +24,7 @@ from rookery.spec.job import Job, KeeperAddress
 from rookery.spec.protocol import PREFIX
 from rookery.testing.certificates import make_certificate
 from rookery.worker.http import HttpClient, url_connector
-from tests.server.conftest import run_spec
+from tests.server.conftest import client_at, run_spec
 
 LOG = "azureml-logs/70_driver_log.txt"
 
@@ -32,7 +32,7 @@ LOG = "azureml-logs/70_driver_log.txt"
 @pytest.fixture
 def door(api):
     """The address of a listener that was opened for nodes on this machine."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while True:
         try:
             return api.app.state.services.agents.ensure("127.0.0.1")
@@ -45,7 +45,7 @@ def door(api):
 def at(door, api):
     def client(token=None):
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        api.clients.append(httpx.Client(base_url=door + "/api/v1", headers=headers, timeout=30, trust_env=False))
+        api.clients.append(client_at(door + "/api/v1", headers=headers))
         return api.clients[-1]
 
     return client
@@ -111,13 +111,19 @@ class TestService:
         client.post("/agent/run-1/1/0/hello", json={})
         client.post("/agent/run-1/1/0/running", json={"ranks": []})
         answers = []
-        thread = threading.Thread(target=lambda: answers.append(client.get("/agent/run-1/1/0/commands").json()))
+
+        def poll():
+            while not answers:  # each waits for 25 s at most
+                told = client.get("/agent/run-1/1/0/commands").json()
+                answers.extend([told] if told["commands"] else [])
+
+        thread = threading.Thread(target=poll, daemon=True)
         thread.start()
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while not api.app.state.services.waiters and time.monotonic() < deadline:
             time.sleep(0.01)
         api.owner.post("/runs/run-1/cancel")
-        thread.join(20)
+        thread.join(60)
         assert answers[0]["commands"][0]["command"] == "cancel"
 
     def test_clients_that_say_nothing_or_little_hold_up_nobody(self, door, api, at, token):
@@ -126,27 +132,28 @@ class TestService:
         slow = [socket.create_connection((host, int(port))) for _ in range(100)]
         for i, sock in enumerate(slow):
             sock.sendall(b"POST /api/v1/agent/run-1/1/0/log HTTP/1.1\r\nContent-Le"[: 10 + i % 50])
-        began = time.monotonic()
         assert at(token()).get("/runs/run-1").status_code == 200
-        assert time.monotonic() - began < 10
         for sock in slow:
+            sock.setblocking(False)
+            with pytest.raises(BlockingIOError):  # nobody had to be cut off for it
+                sock.recv(1)
             sock.close()
 
     def test_hangs_up_on_who_says_nothing_for_long(self, api, monkeypatch):
-        monkeypatch.setattr(connections, "HEAD_S", 0.2)
+        monkeypatch.setattr(connections, "HEAD_S", 0.5)  # who has not said a word by then is told nothing
         monkeypatch.setattr(connections, "SWEEP_S", 0.05)
         agents = api.app.state.services.agents
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while agents._loop is None and time.monotonic() < deadline:
             time.sleep(0.01)
         url = agents.ensure("127.0.0.1")
-        with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), timeout=20) as sock:
+        with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), timeout=60) as sock:
             sock.sendall(b"GET /api/v1/hello HT")
             assert sock.recv(12) == b"HTTP/1.1 408"
 
     def test_a_body_that_is_too_large_is_refused(self, api, door, token):
         api.run()
-        connection = http.client.HTTPConnection("127.0.0.1", int(door.rpartition(":")[2]), timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", int(door.rpartition(":")[2]), timeout=60)
         connection.putrequest("POST", "/api/v1/agent/run-1/1/0/hello")
         connection.putheader("Authorization", "Bearer " + token(kind="agent"))
         connection.putheader("Content-Length", str(65 * 1024**2))
@@ -211,7 +218,7 @@ class TestAddress:
         monkeypatch.setenv("ROOKERY_AGENTS_HOST", "0.0.0.0")
         url = api.app.state.services.agents.ensure("127.0.0.3")
         assert url.startswith("http://127.0.0.1:")
-        assert httpx.get(url + "/api/v1/hello", trust_env=False).status_code == 200
+        assert httpx.get(url + "/api/v1/hello", timeout=60, trust_env=False).status_code == 200
 
 
 @pytest.fixture(scope="module")
@@ -233,7 +240,7 @@ class TestTls:
         monkeypatch.setenv("ROOKERY_AGENTS_TLS_KEY", certificate.key)
         monkeypatch.setenv("ROOKERY_AGENTS_TLS_CA", authority.cert if authority else "")
         agents = api.app.state.services.agents
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while agents._loop is None and time.monotonic() < deadline:
             time.sleep(0.01)
         url = agents.ensure("127.0.0.1")
@@ -241,7 +248,7 @@ class TestTls:
         return url, agents.certificate
 
     def ask(self, url, pem, token=None):
-        client = HttpClient(url_connector(url, pem, 20), token)
+        client = HttpClient(url_connector(url, pem, 60), token)
         try:
             return client.request("GET", "/hello" if token is None else "/runs/run-1")
         finally:
@@ -287,7 +294,7 @@ class TestTls:
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         with pytest.warns(DeprecationWarning, match="TLSv1_1"):
             context.maximum_version = ssl.TLSVersion.TLSv1_1
-        sock = socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), timeout=20)
+        sock = socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), timeout=60)
         with sock, pytest.raises(OSError, match=r"(?i)version|protocol|reset"):
             context.wrap_socket(sock)
 
@@ -339,29 +346,29 @@ class TestKeeper:
         assert keepers.endpoint()["agents"] == {"urls": []}
         self.attach(keepers, "http://127.0.0.1:1")
         process.send_signal(signal.SIGKILL)
-        process.wait(20)
+        process.wait(60)
         process, byte = keepers.start()
         assert byte == b"1"
         [url] = keepers.endpoint()["agents"]["urls"]
-        assert httpx.get(url + "/api/v1/hello", trust_env=False).json()["pid"] == process.pid
+        assert httpx.get(url + "/api/v1/hello", timeout=60, trust_env=False).json()["pid"] == process.pid
         process.send_signal(signal.SIGKILL)
-        process.wait(20)
+        process.wait(60)
         process, _ = keepers.start()
         assert keepers.endpoint()["agents"] == {"urls": [url]}  # the same port
-        assert httpx.get(url + "/api/v1/hello", trust_env=False).json()["pid"] == process.pid
+        assert httpx.get(url + "/api/v1/hello", timeout=60, trust_env=False).json()["pid"] == process.pid
         process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
 
     def test_starts_although_an_address_cannot_be_had(self, keepers, paths):
         process, _ = keepers.start()
         self.attach(keepers, "http://no-such-host.invalid:7000")
         process.send_signal(signal.SIGTERM)
-        process.wait(20)
+        process.wait(60)
         process, byte = keepers.start()
         assert byte == b"1"
         assert keepers.endpoint()["agents"] == {"urls": []}
         process.send_signal(signal.SIGTERM)
-        _, err = process.communicate(timeout=20)
+        _, err = process.communicate(timeout=60)
         assert "no-such-host.invalid" in err
 
     def test_attached_targets_alone_do_not_keep_it(self, keepers, paths):
@@ -369,9 +376,9 @@ class TestKeeper:
         process, _ = keepers.start("--no-idle")
         self.attach(keepers, "http://127.0.0.1:1")
         process.send_signal(signal.SIGTERM)
-        process.wait(20)
+        process.wait(60)
         process, _ = keepers.start()
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
 
     def test_the_main_port_speaks_tls_where_it_is_told_to(self, keepers, paths, made):
         process, byte = keepers.start("--tls-cert", made["own"].cert, "--tls-key", made["own"].key)
@@ -380,13 +387,13 @@ class TestKeeper:
         assert endpoint["tls"] is True
         with open(paths.token) as f:
             token = f.read()
-        client = HttpClient(url_connector(f"https://127.0.0.1:{endpoint['port']}", made["own"].pem, 20), token)
+        client = HttpClient(url_connector(f"https://127.0.0.1:{endpoint['port']}", made["own"].pem, 60), token)
         assert client.request("GET", "/keeper")["pid"] == process.pid
         client.close()
         with keepers.client() as local:
             assert local.post("/runs", json=run_spec()).status_code == 201
         process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
 
     def test_a_key_of_another_certificate_is_said_at_the_start(self, keepers, made):
         error = keepers.fails("--tls-cert", made["own"].cert, "--tls-key", made["signed"].key)

@@ -33,6 +33,8 @@ class TestRuns:
         assert again.json()["id"] == "run-1"
         assert again.json()["status"] == "Queued"
         assert api.owner.get("/experiments/birds").json()["run_count"] == 1
+        (listed,) = api.owner.get("/experiments").json()["experiments"]
+        assert (listed["shown_count"], listed["child_count"]) == (1, 0)
 
     def test_what_can_never_fit_is_refused_before_it_exists(self, api):
         api.owner.post("/compute", json={"name": "gpu", "spec": {"max_nodes": 2}})
@@ -249,13 +251,13 @@ class TestAgent:
         for poll in polls:
             poll.start()
         # More polls than the pool has threads: the API still answers, because none of them holds one.
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while len(api.app.state.services.waiters) < 60 and time.monotonic() < deadline:
             time.sleep(0.01)
         assert len(api.app.state.services.waiters) == 60
         assert api.owner.post("/runs/run-1/cancel").json()["status"] == "CancelRequested"
         for poll in polls:
-            poll.join(20)
+            poll.join(60)
         assert len(answers) == 60
         assert all(a.json()["commands"] == [{"n": 1, "command": "cancel", "grace_s": 10.0}] for a in answers)
 

@@ -26,7 +26,7 @@ def events(response):
 
 
 def ended(api, build_id):
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while True:
         build = api.owner.get(f"/environments/builds/{build_id}").json()
         if build["status"] != "Running":
@@ -105,7 +105,7 @@ class TestBuilds:
         go = threading.Event()
         monkeypatch.setattr(
             "rookery.environments.prepare",
-            lambda spec, log, **_: (log(b"one \xff\n"), go.wait(30), log(b"two\n"), 1 / 0),
+            lambda spec, log, **_: (log(b"one \xff\n"), go.wait(60), log(b"two\n"), 1 / 0),
         )
         build_id = api.owner.post("/environments/builds", json={"spec": spec()}).json()["id"]
         seen = []
@@ -114,7 +114,7 @@ class TestBuilds:
         )
         reader.start()
         go.set()
-        reader.join(30)
+        reader.join(60)
         assert [kind for kind, _, _ in seen if kind != "log"] == ["status", "end"]
         assert seen[-2][2]["status"] == "Failed"
         log = api.owner.get(f"/environments/builds/{build_id}/log").content
@@ -127,7 +127,7 @@ class TestBuilds:
 
         def prepare(spec, log, **_):
             calls.append(spec)
-            assert go.wait(30)
+            assert go.wait(60)
             raise AssertionError("over")
 
         monkeypatch.setattr("rookery.environments.prepare", prepare)
@@ -142,7 +142,7 @@ class TestBuilds:
         go.set()
         ended(api, ids.pop())
         assert len(calls) == 1
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while api.app.state.services.builds.count():
             assert time.monotonic() < deadline
             time.sleep(0.01)

@@ -150,9 +150,9 @@ class TestShape:
 
 class TestLimits:
     def connect(self, api):
-        connection = http.client.HTTPConnection("keeper", timeout=20)
+        connection = http.client.HTTPConnection("keeper", timeout=60)
         connection.sock = socket.socket(socket.AF_UNIX)
-        connection.sock.settimeout(20)
+        connection.sock.settimeout(60)
         connection.sock.connect(api.socket)
         return connection
 
@@ -207,7 +207,7 @@ class TestPathTricks:
     def test_names_that_leave_the_folder(self, api, paths, tmp_path, quoted):
         api.run()
         before = sorted(str(p) for p in tmp_path.rglob("*") if "record.db" not in p.name)
-        connection = http.client.HTTPConnection("127.0.0.1", api.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", api.port, timeout=60)
         with open(paths.token) as f:
             headers = {"Authorization": "Bearer " + f.read()}
         for method, path, body in (

@@ -62,7 +62,7 @@ class Far:
 
     def restart(self):
         self.process.kill()
-        self.process.wait(20)
+        self.process.wait(60)
         self.process, byte = self.keepers.start()
         assert byte == b"1"
 
@@ -146,7 +146,7 @@ def short():
 def end(agent):
     if agent.poll() is None:
         agent.kill()
-    agent.wait(20)
+    agent.wait(60)
 
 
 class TestFiles:
@@ -196,7 +196,7 @@ class TestNetwork:
             [url] = far.keepers.endpoint()["agents"]["urls"]
             ask = (
                 "import sys, urllib.request as u, urllib.error as e\n"
-                "try: print(u.urlopen(u.Request(sys.argv[1], headers={'Authorization': 'Bearer ' + sys.argv[2]}), timeout=20).status)\n"
+                "try: print(u.urlopen(u.Request(sys.argv[1], headers={'Authorization': 'Bearer ' + sys.argv[2]}), timeout=60).status)\n"
                 "except e.HTTPError as error: print(error.code, error.read().decode())"
             )
             far_python = [sys.executable, "-I", "-c", ask]

@@ -50,6 +50,17 @@ class TestHome:
         assert found["waiting"][0]["duration_s"] is None
         assert found["counts"]["Failed"] == 2
 
+    def test_children_are_told_by_their_parents(self, api):
+        """What ended has no steps in it; what failed has those only whose parent did not."""
+        for parent, status in (("pipeline", RunStatus.FAILED), ("tuning", RunStatus.COMPLETED)):
+            api.run(parent)
+            api.run(f"{parent}-child", parent_id=parent)
+            api.record.runs.advance(f"{parent}-child", status=RunStatus.FAILED, error=CAUSE)
+            api.record.runs.advance(parent, status=status, error=CAUSE if status is RunStatus.FAILED else None)
+        found = strict(api.owner.get("/home"))
+        assert [run["id"] for run in found["ended"]] == ["tuning", "pipeline"]
+        assert [run["id"] for run in found["failed"]] == ["tuning-child", "pipeline"]
+
     def test_more_than_is_shown_is_said(self, api):
         for i in range(3):
             api.run(f"run-{i}")

@@ -143,7 +143,7 @@ def victim():
     made = Victim(folder, runtime)
     yield made
     made.process.terminate()
-    assert made.process.wait(30) == 0
+    assert made.process.wait(60) == 0
     with open(made.log_path) as f:
         said = f.read()
     for one in (folder, runtime):
@@ -415,8 +415,8 @@ class TestPatience:
             assert read_all(sock) == b""
 
     def test_a_body_that_does_not_come_is_not_waited_for_for_ever(self, api, paths, monkeypatch):
-        monkeypatch.setattr(connections, "BODY_S", 0.5)
         api.run()
+        monkeypatch.setattr(connections, "BODY_S", 0.5)
         with open(paths.token) as f:
             token = f.read().strip()
         with self.connect(api) as sock:
@@ -426,9 +426,9 @@ class TestPatience:
         assert api.owner.get("/runs/run-1/artifacts").json()["artifacts"] == []
 
     def test_long_answers_and_pauses_between_requests_are_no_slowness(self, api, monkeypatch):
-        monkeypatch.setattr(connections, "HEAD_S", 0.2)
-        monkeypatch.setattr(connections, "BODY_S", 0.2)
         api.run()
+        monkeypatch.setattr(connections, "HEAD_S", 0.5)
+        monkeypatch.setattr(connections, "BODY_S", 0.5)
         with api.owner.stream("GET", "/runs/run-1/events") as events:
             lines = events.iter_lines()
             next(lines)

@@ -100,7 +100,7 @@ def test_two_hundred_writers_lose_nothing(keepers, paths, database, request, rec
     if database == "postgresql":
         keepers.environment["ROOKERY_DATABASE_URL"] = request.getfixturevalue("postgres").emptied()
     process, byte = keepers.start()
-    assert byte == b"1", process.communicate(timeout=30)[1][-3000:]
+    assert byte == b"1", process.communicate(timeout=60)[1][-3000:]
     runs = []
     with keepers.client() as owner:
         owner.timeout = PATIENCE_S

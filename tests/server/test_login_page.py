@@ -52,6 +52,11 @@ def log_in(seen, name="ann", password=PASSWORD):
     seen.page.get_by_role("button", name="Log in").click()
 
 
+def wait_for_focus(seen, name):
+    """A browser moves it there when it next draws, which is after the page has come."""
+    seen.page.wait_for_function("name => document.activeElement?.id === name", arg=name)
+
+
 class TestLook:
     @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
     @pytest.mark.parametrize("size", [PHONE, WIDE], ids=["phone", "wide"])
@@ -75,7 +80,7 @@ class TestLook:
 class TestUse:
     def test_with_the_keyboard_alone(self, page, url):
         seen = page()
-        assert seen.page.evaluate("document.activeElement.id") == "name"
+        wait_for_focus(seen, "name")
         seen.page.keyboard.type("ann")
         seen.page.keyboard.press("Tab")
         seen.page.keyboard.type(PASSWORD)
@@ -100,7 +105,7 @@ class TestUse:
             assert "wrong" in alert.inner_text()
             assert seen.page.get_by_label("Name").input_value() == "ann"
             assert seen.page.get_by_label("Password").input_value() == ""
-            assert seen.page.evaluate("document.activeElement.id") == "password"
+            wait_for_focus(seen, "password")
             assert seen.axe() == []
             seen.shot(f"login-wrong-{'dark' if dark else 'light'}")
             # Chromium writes every answer of 401 to its console; nothing else may be there.

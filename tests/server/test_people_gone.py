@@ -7,6 +7,7 @@ import threading
 import httpx
 import pytest
 
+from tests.server.conftest import client_at
 from tests.server.test_people import PASSWORD, browser  # noqa: F401  (a fixture)
 
 SEARCH = "/api/2.0/mlflow/experiments/search"
@@ -25,12 +26,7 @@ def bob(api):
 def tracking(api, bob):
     """What an MLflow client sends that was given its address with bob's token."""
     token = bob[0].post("/tokens/tracking").json()["token"]
-    with httpx.Client(
-        base_url=f"http://127.0.0.1:{api.port}",
-        headers={"Authorization": f"Bearer {token}"},
-        timeout=60,
-        trust_env=False,
-    ) as client:
+    with client_at(f"http://127.0.0.1:{api.port}", headers={"Authorization": f"Bearer {token}"}) as client:
         yield client
 
 
@@ -82,6 +78,7 @@ class TestTrackingToken:
             f"http://127.0.0.1:{api.port}{SEARCH}",
             json={},
             headers={"Authorization": f"Bearer {token}"},
+            timeout=60,
             trust_env=False,
         )
         assert answer.status_code == 401
@@ -89,9 +86,7 @@ class TestTrackingToken:
     def test_the_owner_s_stays(self, api, bob):
         token = api.owner.post("/tokens/tracking").json()["token"]
         api.owner.delete("/users/bob")
-        with httpx.Client(
-            base_url=f"http://127.0.0.1:{api.port}", headers={"Authorization": f"Bearer {token}"}, trust_env=False
-        ) as client:
+        with client_at(f"http://127.0.0.1:{api.port}", headers={"Authorization": f"Bearer {token}"}) as client:
             assert can_track(client) == (200, 200)
 
 

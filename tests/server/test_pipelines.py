@@ -188,7 +188,11 @@ class TestModules:
         assert good(api.owner.post("/modules", json=body), 201)["version"] == "1"
         changed = {"card": {**self.CARD, "help": "Counts more."}, "snapshot_id": body["snapshot_id"]}
         assert good(api.owner.post("/modules", json=changed), 201)["version"] == "2"
-        cards = {card["name"]: card for card in good(api.owner.get("/modules"))["modules"]}
+        assert good(api.owner.get("/modules"))["others"] == []
+        listed = good(api.owner.get("/modules?versions=true"))
+        assert [(card["version"], card["help"]) for card in listed["others"]] == [("1", "Counts.")]
+        cards = {card["name"]: card for card in listed["modules"]}
+        assert cards["count_rows"]["help"] == "Counts more."
         assert (cards["count_rows"]["source"], cards["train_pytorch_model"]["source"]) == ("custom", "built-in")
         graph = flow(a={"kind": "module", "module": "count_rows", "inputs": {"table": {"node": "d", "port": "data"}}})
         graph["nodes"]["d"] = {"kind": "data", "definition_id": "x"}

@@ -13,6 +13,7 @@ from rookery.server import studio as serving
 from rookery.server.entry import EntryCodes
 from rookery.server.studio import safe_path
 from rookery.testing.studio import ensure_studio
+from tests.server.conftest import client_at
 
 HTML = {"Accept": "text/html,application/xhtml+xml"}
 
@@ -25,7 +26,7 @@ def built():
 @pytest.fixture
 def visitor(api):
     """A browser's cookie jar; not logged in."""
-    with httpx.Client(base_url=f"http://127.0.0.1:{api.port}", trust_env=False, timeout=30) as client:
+    with client_at(f"http://127.0.0.1:{api.port}") as client:
         yield client
 
 
@@ -43,6 +44,16 @@ class TestPages:
             assert answer.status_code == 200
             assert '<base href="/">' in answer.text
             assert answer.headers["cache-control"] == "no-cache"
+
+    def test_says_after_which_event_its_stream_begins(self, api, owner):
+        """So that nothing is missed that happens between the page's first questions and its stream."""
+
+        def begins() -> int:
+            return int(re.findall(r'<meta name="rookery-after" content="(\d+)">', owner.get("/", headers=HTML).text)[0])
+
+        before = begins()
+        api.owner.post("/environments", json={"definition": {"name": "e1"}}).raise_for_status()
+        assert begins() == api.app.state.services.record.events.last_seq() > before
 
     def test_policy_allows_nothing_inline_and_nothing_from_elsewhere(self, owner):
         policy = owner.get("/runs", headers=HTML).headers["content-security-policy"]
@@ -149,7 +160,7 @@ class TestEntering:
         (name, kept), *_ = [pair for pair in owner.cookies.items() if pair[0].startswith("rookery_studio_")]
         ours = {"Origin": f"http://127.0.0.1:{api.port}"}
         code = api.owner.post("/session/code").json()["code"]
-        with httpx.Client(base_url=f"http://127.0.0.1:{api.port}", trust_env=False, timeout=30) as other:
+        with client_at(f"http://127.0.0.1:{api.port}") as other:
             other.get("/enter", params={"code": code})
             elsewhere = {"Origin": "http://elsewhere.example"}
             assert owner.delete("/api/v1/session", headers=elsewhere).status_code == 403
@@ -168,7 +179,7 @@ class TestEntering:
             lines = stream.iter_lines()
             next(lines)
             httpx.delete(
-                f"http://127.0.0.1:{api.port}/api/v1/session", headers=ours, cookies=dict(owner.cookies), timeout=30
+                f"http://127.0.0.1:{api.port}/api/v1/session", headers=ours, cookies=dict(owner.cookies), timeout=60
             )
             api.record.experiments.ensure("news")
             api.run()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 
-import httpx
 import pytest
 
 from rookery.spec.run import RunKind, RunSpec
+from tests.server.conftest import client_at
 
 LOG = "/api/2.0/mlflow/runs/"
 
@@ -18,7 +18,7 @@ def tracker(api):
 
     def tracker(token=None):
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        client = httpx.Client(base_url=f"http://127.0.0.1:{api.port}", headers=headers, timeout=60, trust_env=False)
+        client = client_at(f"http://127.0.0.1:{api.port}", headers=headers)
         api.clients.append(client)
         return client
 

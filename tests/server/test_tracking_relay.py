@@ -9,13 +9,13 @@ import os
 import socket
 import subprocess
 
-import httpx
 import pytest
 
 from rookery.agent.keeper import Keeper
 from rookery.agent.tracking import TrackingRelay, with_tracking
 from rookery.spec.job import NODE_TRACKING, Job, KeeperAddress, RankJob
 from rookery.testing.mlflow_client import ensure_client
+from tests.server.conftest import client_at
 from tests.server.test_spool import agent, folder, pump  # noqa: F401  (fixtures)
 
 SEARCH = "/api/2.0/mlflow/experiments/search"
@@ -54,7 +54,7 @@ class TestTrackingRelay:
         assert api.owner.get("/runs/run-1/artifacts/labels.txt").text == "chicken\n" * 10_000
 
     def test_the_port_is_no_way_in(self, api, relay, token):
-        with httpx.Client(base_url=relay.url, timeout=60, trust_env=False) as client:
+        with client_at(relay.url) as client:
             assert client.post(SEARCH, json={"max_results": 1}).status_code == 401
             wrong = {"Authorization": "Bearer rkr_wrong"}
             assert client.post(SEARCH, json={"max_results": 1}, headers=wrong).status_code == 401
@@ -81,7 +81,7 @@ class TestTrackingRelay:
             relay.stop()
 
     def test_a_body_of_no_known_length_is_refused(self, relay, token):
-        with httpx.Client(base_url=relay.url, timeout=60, trust_env=False) as client:
+        with client_at(relay.url) as client:
             answer = client.post(SEARCH, content=iter([b"{", b"}"]), headers={"Authorization": f"Bearer {token()}"})
         assert answer.status_code == 411
 

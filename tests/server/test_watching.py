@@ -6,15 +6,15 @@ import json
 import logging
 import re
 
-import httpx
 import pytest
 
 from rookery.server.reception import parse_proxies
+from tests.server.conftest import client_at
 
 
 @pytest.fixture
 def root(api):
-    with httpx.Client(base_url=f"http://127.0.0.1:{api.port}", timeout=60, trust_env=False) as client:
+    with client_at(f"http://127.0.0.1:{api.port}") as client:
         yield client
 
 

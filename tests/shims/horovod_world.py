@@ -6,12 +6,13 @@ import ast
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Optional
+
+from rookery.testing import ports
 
 __all__ = ["ROOT", "RanksFailed", "check_names", "clean_environment", "free_port", "run_ranks"]
 
@@ -36,7 +37,7 @@ def run_ranks(
     environments: list[dict[str, str]],
     folder: Path,
     python: str = sys.executable,
-    timeout_s: float = 100,
+    timeout_s: float = 240,
 ) -> list[dict[str, Optional[str]]]:
     """For each rank {check: None, or its traceback}. One process per environment."""
     folder.mkdir(exist_ok=True)
@@ -78,6 +79,4 @@ def clean_environment() -> dict[str, str]:
 
 
 def free_port() -> str:
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return str(s.getsockname()[1])
+    return str(ports.free_port())

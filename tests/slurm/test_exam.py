@@ -11,12 +11,12 @@ from rookery.spec.compute import ClusterSpec, Reach
 from rookery.testing.remote_exam import DeadNodeExam, QueueExam, RemoteEngineExam
 from rookery.testing.stand_in import ClusterUnderTest, stand_in_boot
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
 
 class Machines(ClusterUnderTest):
     num_nodes = 2
-    node_death_s = 60.0
+    node_death_s = 120.0
 
     def __init__(self, slurm, folder):
         self._slurm, self._folder = slurm, folder

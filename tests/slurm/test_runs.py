@@ -23,7 +23,7 @@ from rookery.testing.ending import wait_for_end
 from rookery.testing.openmpi import ensure_openmpi
 from rookery.testing.stand_in import wait_for
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_a_dead_node_is_named_and_the_run_goes_on_elsewhere(submit, machines, tm
     wait_for_start(run, 1)
     lost = lines(run, "ATTEMPT")[0][5]
     machines.kill_node(lost)
-    wait_for(lambda: len(lines(run, "ATTEMPT")) == 2, "another attempt", 150)
+    wait_for(lambda: len(lines(run, "ATTEMPT")) == 2, "another attempt", 240)
     (tmp_path / "end").write_text("")
     details = completes(run)
     first, second = details["attempts"]
@@ -119,7 +119,7 @@ def test_a_cut_cable_ends_the_attempt_and_leaves_nothing(submit, machines, tmp_p
 
 def test_a_time_limit_preempts_the_run_which_then_goes_on(submit, machines, tmp_path):
     run = submit(STEPS, retries=2, partition="short", signal_s=30)
-    wait_for(lambda: len(lines(run, "ATTEMPT")) == 2, "another attempt", 150)
+    wait_for(lambda: len(lines(run, "ATTEMPT")) == 2, "another attempt", 240)
     (tmp_path / "end").write_text("")
     details = completes(run)
     first = details["attempts"][0]

@@ -34,7 +34,8 @@ def make(machines, tmp_path):
 
     class Maker:
         def __call__(self, state="state", python="python3", **options):
-            given = machines.options(["m0"], **{"connect_timeout_s": 2, **options})
+            # A handshake takes its time on a busy machine, and one that is given up looks like another trouble.
+            given = machines.options(["m0"], **{"connect_timeout_s": 20, **options})
             reach = Reach(node_home=str(tmp_path / "home"), python=python)
             spec = ClusterSpec(engine="ssh", max_nodes=1, options=given, reach=reach)
             engine, deaths = SshEngine("mine", spec, stand_in_boot, str(tmp_path / state)), Deaths()
@@ -51,7 +52,7 @@ def make(machines, tmp_path):
             return places[-1]
 
         def up(self, place):
-            return wait_for(lambda: read(place), "an agent", 60)
+            return wait_for(lambda: read(place), "an agent")
 
     yield Maker()
     for engine in engines:
@@ -75,6 +76,6 @@ def told(engine, deaths, make) -> str:
     engine.place([place])
     reason = wait_for(lambda: deaths.of(place), "that it is told")[0].reason
     with pytest.raises(ComputeError) as raised:
-        engine.run_on_node("print(1)", 5)
+        engine.run_on_node("print(1)", 60)
     assert raised.value.message.endswith(reason)
     return reason

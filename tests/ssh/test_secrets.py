@@ -20,7 +20,7 @@ def test_a_password_from_a_file(make, tmp_path):
     file.touch(0o600)
     file.write_text(PASSWORD + "\n")
     engine, _ = make(private_key_file="", password_file=str(file))
-    assert engine.run_on_node("print(1)", 10).output == "1\n"
+    assert engine.run_on_node("print(1)", 60).output == "1\n"
 
 
 def test_a_wrong_password(make, tmp_path):
@@ -38,7 +38,7 @@ def test_a_key_with_a_passphrase(make, machines, tmp_path):
     file.touch(0o600)
     file.write_text("open sesame")
     engine, _ = make(private_key_file=key, passphrase_file=str(file))
-    assert engine.run_on_node("print(1)", 10).output == "1\n"
+    assert engine.run_on_node("print(1)", 60).output == "1\n"
 
 
 def test_a_file_that_others_may_read(make, tmp_path):

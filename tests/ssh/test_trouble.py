@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 
 import pytest
@@ -67,7 +66,7 @@ class TestConnection:
         node = machines.network["m0"]
         node.cut()
         try:
-            wait_for(lambda: engine.waiting(place), "that it is noticed", 60)
+            wait_for(lambda: engine.waiting(place), "that it is noticed")
             other = make.place(node=1)
             engine.place([other])
             assert "has not answered" in wait_for(lambda: engine.waiting(other), "a reason")
@@ -82,11 +81,11 @@ class TestConnection:
 
     def test_gives_a_machine_up_and_kills_what_was_left_there(self, make, machines):
         engine, deaths = make(lost_after_s=3)
-        wait_for(lambda: engine.nodes()[0].state == "idle", "a connection, which may take longer than that", 60)
+        wait_for(lambda: engine.nodes()[0].state == "idle", "a connection, which may take longer than that")
         place = make.place(child=True)
         engine.place([place])
         agent = make.up(place)
-        child = wait_for(lambda: read(place, "child.json"), "its rank", 60)["pid"]
+        child = wait_for(lambda: read(place, "child.json"), "its rank")["pid"]
         machines.end_sshd("m0")
         try:
             death = wait_for(lambda: deaths.of(place), "the death")[0]
@@ -107,11 +106,11 @@ class TestConnection:
         make.up(place)
         machines.crash("m0")
         try:
-            wait_for(lambda: engine.waiting(place), "that it is noticed", 60)
+            wait_for(lambda: engine.waiting(place), "that it is noticed")
             assert not deaths.seen
         finally:
             machines.boot("m0")
-        death = wait_for(lambda: deaths.of(place), "the death", 60)[0]
+        death = wait_for(lambda: deaths.of(place), "the death")[0]
         assert "is gone" in death.reason
         assert machines.network["m0"].address in death.reason
 
@@ -134,7 +133,7 @@ class TestKeeper:
             time.sleep(600)
             """
         )
-        options = {**machines.options(["m0"]), "connect_timeout_s": 2}
+        options = {**machines.options(["m0"]), "connect_timeout_s": 20}
         details = [options, str(tmp_path / "home"), str(tmp_path / "state"), [place.run_id, 1, 0, place.root, "mine"]]
         keeper = subprocess.Popen([sys.executable, "-c", program, json.dumps(details)])
         try:
@@ -198,7 +197,7 @@ class TestRefusals:
 
     def test_a_host_key_that_has_changed(self, make, machines):
         engine, _ = make()
-        assert engine.run_on_node("print(1)", 10).output == "1\n"
+        assert engine.run_on_node("print(1)", 60).output == "1\n"
         engine.stop()
         old = Path(machines.folder / "m0_key").read_bytes()
         machines.end_sshd("m0")
@@ -268,8 +267,6 @@ def test_one_machine_may_have_several_slots(machines, tmp_path):
     finally:
         for place in places:
             engine.kill(place)
-        until = time.monotonic() + 20
-        while len(deaths.seen) < 2 and time.monotonic() < until:
-            time.sleep(0.01)
+        wait_for(lambda: len(deaths.seen) == 2, "both deaths")
         engine.stop()
     assert len(deaths.seen) == 2

@@ -7,11 +7,12 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.timeout(900)
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CHECK = os.path.join(os.path.dirname(ROOT), "shared", "checks", "article.py")
 
 
-def _run(command, tmp_path, timeout_s=280, **variables):
+def _run(command, tmp_path, timeout_s=560, **variables):
     done = subprocess.run(
         command,
         cwd=tmp_path,

@@ -20,7 +20,7 @@ from rookery.sdk.run_configuration import RunConfiguration
 from rookery.testing.ending import wait_for_end
 from rookery.testing.openmpi import ensure_openmpi
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CHECK = os.path.join(os.path.dirname(ROOT), "shared", "checks", "article.py")
@@ -176,6 +176,6 @@ def test_the_missions_check(tmp_path):
 
 
 def _run(command, folder):
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=200, check=False)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=560, check=False)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     return done.stdout

@@ -31,6 +31,7 @@ WAITS = """
 import os, sys, time
 from rookery.worker import checkpoint_dir, should_stop
 attempt = os.environ["ROOKERY_ATTEMPT"]
+should_stop()  # from here on SIGTERM ends nothing: the test asks as soon as it sees the line
 print("attempt", attempt, "finds", sorted(os.listdir(checkpoint_dir())), flush=True)
 open(os.path.join(checkpoint_dir(), "seen-" + attempt), "w").close()
 if attempt == "1":
@@ -80,7 +81,7 @@ def log_of(run):
     return run.get_details_with_logs()["logFiles"].get(LOG, "")
 
 
-def wait_for(condition, what, timeout_s=60):
+def wait_for(condition, what, timeout_s=120):
     deadline = time.monotonic() + timeout_s
     while not condition():
         assert time.monotonic() < deadline, f"waited for {what}"
@@ -92,12 +93,16 @@ class TestPreemption:
         cluster = make_cluster(ws)
         run = submit(WAITS, compute="spot")  # no word about retries: a low-priority cluster gives them
         wait_for(lambda: "attempt 1" in log_of(run), "the first attempt")
-        taken = cluster.preempt(grace_s=20, away_s=3)
+        taken = cluster.preempt(grace_s=60, away_s=10)
         assert taken["run_id"] == run.id
         wait_for(lambda: [n["nodeState"] for n in cluster.list_nodes()] == ["preempted"], "the node to be away")
-        wait_for(lambda: run.get_status() == "Queued", "the run to be queued again")
-        data = ws.client.request("GET", f"/runs/{run.id}")
-        assert "1 preempted" in data["reason"] or "waits for 1 node" in data["reason"]
+
+        def is_waiting():
+            data = ws.client.request("GET", f"/runs/{run.id}")
+            words = "1 preempted" in data["reason"] or "waits for 1 node" in data["reason"]
+            return data["status"] == "Queued" and words
+
+        wait_for(is_waiting, "the run to be queued again, and to say so")
         details = wait_for_end(run)
         assert details["status"] == "Completed", details
         assert log_of(run) == "attempt 1 finds []\nattempt 2 finds ['seen-1']\ndone\n"
@@ -116,7 +121,7 @@ class TestPreemption:
         wait_for(lambda: "begins" in log_of(run), "its first line")
         with pytest.raises(Exception, match=r"dedicated.*--force"):
             cluster.preempt()
-        cluster.preempt(grace_s=20, force=True)
+        cluster.preempt(grace_s=60, force=True)
         details = wait_for_end(run)
         assert details["status"] == "Failed"  # it ignores nothing and a dedicated cluster gives no retry
         assert details["error"]["error"]["code"] == "Preempted"
@@ -125,7 +130,7 @@ class TestPreemption:
         make_cluster(ws)
         run = submit(WAITS, compute="spot")
         wait_for(lambda: "attempt 1" in log_of(run), "the first attempt")
-        said = rookery(ws, "compute", "preempt", "spot", "--grace", "20", "--away", "0", "--json")
+        said = rookery(ws, "compute", "preempt", "spot", "--grace", "60", "--away", "0", "--json")
         assert json.loads(said)["run_id"] == run.id
         run.wait_for_completion()
         shown = rookery(ws, "show", run.id)
@@ -145,6 +150,7 @@ class TestElastic:
         script = """
 import os, time
 from rookery.worker import leave_for_resume, should_stop
+should_stop()
 print("rank", os.environ["RANK"], "of", os.environ["WORLD_SIZE"], flush=True)
 while os.environ["WORLD_SIZE"] == "2":
     if should_stop():
@@ -153,7 +159,7 @@ while os.environ["WORLD_SIZE"] == "2":
 """
         run = submit(script, Retries(min_nodes=1), "pair", PyTorchConfiguration(process_count=2, node_count=2))
         wait_for(lambda: len(ranks_seen(run)) == 2, "both ranks")
-        taken = cluster.preempt("pair-1", grace_s=20, away_s=120)
+        taken = cluster.preempt("pair-1", grace_s=60, away_s=120)
         assert taken["run_id"] == run.id
         details = wait_for_end(run)
         assert details["status"] == "Completed", details
@@ -205,7 +211,7 @@ def test_the_example_resumes(ws, tmp_path):
     ws.write_config(path=str(tmp_path))
     example = os.path.join(ROOT, "examples", "resume.py")
     done = subprocess.run(
-        [sys.executable, example], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, example], cwd=tmp_path, capture_output=True, text=True, timeout=280, check=False
     )
     assert done.returncode == 0, done.stderr
     assert "Attempt 2 resumed at step" in done.stdout
@@ -215,6 +221,6 @@ def test_the_example_resumes(ws, tmp_path):
 
 def rookery(ws, *words):
     command = [sys.executable, "-m", "rookery.cli.main", "-C", ws.root, *words]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -33,7 +33,7 @@ for _ in range(int(sys.argv[3])):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_all_finish_none_lost_none_doubled(tmp_path):
     ws = Workspace.create("flood")
     ws.write_config(path=str(tmp_path))

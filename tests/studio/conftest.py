@@ -52,6 +52,7 @@ class Studio:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("ROOKERY_", "AZUREML_"))}
         kept.pop("PYTHONDONTWRITEBYTECODE", None)
         self.variables = {**kept, "ROOKERY_HOME": str(folder / "home"), "NO_COLOR": "1"}
+        self.variables["ROOKERY_KEEPER_START_TIMEOUT_S"] = str(WAIT_S)
         self.cli("init", str(self.project))
 
     def cli(self, *arguments: str, check: bool = True) -> str:
@@ -67,7 +68,7 @@ class Studio:
         """Runs a program in the project's folder, outside of any run; what it printed."""
         done = subprocess.run(
             [sys.executable, "-c", text, *arguments],
-            cwd=self.project, env=self.variables, capture_output=True, text=True, timeout=WAIT_S, check=False,
+            cwd=self.project, env=self.variables, capture_output=True, text=True, timeout=RUN_S, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr[-2000:]
         return done.stdout
@@ -151,7 +152,15 @@ class Studio:
 
     @staticmethod
     def wait_live(seen: Seen) -> None:
-        seen.page.wait_for_selector("[data-testid=connection][data-state=live]", state="attached")
+        connection = seen.page.get_by_test_id("connection")
+        deadline = time.monotonic() + WAIT_S
+        while not (connection.count() and connection.get_attribute("data-state") == "live"):
+            assert time.monotonic() < deadline, f"{seen.page.url} is not live: {seen.problems}"
+            if seen.dropped and not connection.count():
+                # Its script went with a network interface that another test has made or removed: nothing will come.
+                seen.dropped = 0
+                seen.open(seen.page.url)
+            seen.page.wait_for_timeout(50)
 
 
 @pytest.fixture(scope="module")

@@ -65,7 +65,7 @@ class Board:
         self.rest()
 
     def rest(self) -> None:
-        """Until every node is in sight and nothing moves any more."""
+        """Until every node is in sight and nothing moves any more. There is one at least."""
         self.until(self._is_at_rest, "the canvas still moves, or not all of it is in sight")
 
     def see(self, node: str) -> None:
@@ -80,7 +80,7 @@ class Board:
 
     def drop(self, *paths: Any) -> None:
         """Files from a desktop, on the middle of the canvas."""
-        box = self.page.get_by_test_id("designer-canvas").bounding_box()
+        box = self.still(self.page.get_by_test_id("designer-canvas"))
         at = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
         data = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
         session = self.page.context.new_cdp_session(self.page)
@@ -111,6 +111,18 @@ class Board:
         mouse.move(*end, steps=4)
         mouse.up()
 
+    def refused(self, source: str, output: str, target: str, given: str) -> str:
+        """Draws a line that is not let, and gives the sentence that says why."""
+        said = self.page.get_by_test_id("designer-refused")
+        for _ in range(3):  # the same: a port may be missed
+            self.draw(source, output, target, given)
+            with contextlib.suppress(Exception):
+                said.wait_for(timeout=5000)
+                return str(said.inner_text())
+            self.page.get_by_test_id("designer-fit").click()
+            self.rest()
+        raise AssertionError(f"nothing was said of a line from {source}.{output} to {target}.{given}")
+
     def choose(self, node: str) -> None:
         """Clicks on its title, which is never under a port; a pane that is open would hide part of the canvas."""
         if self.page.get_by_test_id("designer-pane").count():
@@ -126,6 +138,7 @@ class Board:
     def set(self, parameter: str, value: Any) -> None:
         """In the pane that is open."""
         field = self.field(parameter)
+        field.wait_for()  # what is in it is looked at below
         if isinstance(value, bool):
             field.locator("input[type=checkbox]").set_checked(value)
         elif field.locator("select").count():
@@ -168,14 +181,14 @@ class Board:
         return before is not None and before == self._places()
 
     def _places(self) -> Any:
-        """Where every node is; null: one of them is not in sight."""
+        """Where every node is; null: one of them is not in sight, or none is drawn yet."""
         return self.page.evaluate(
             """() => {
               const room = document.querySelector("[data-testid=designer-canvas]")?.getBoundingClientRect();
               if (!room) return null;
               const boxes = [...document.querySelectorAll("[data-testid=designer-node]")].map((node) => node.getBoundingClientRect());
               const isIn = (box) => box.left > room.left && box.right < room.right && box.top > room.top && box.bottom < room.bottom;
-              return boxes.every(isIn) ? boxes.map((box) => [Math.round(box.x), Math.round(box.y)]) : null;
+              return boxes.length && boxes.every(isIn) ? boxes.map((box) => [Math.round(box.x), Math.round(box.y)]) : null;
             }"""
         )
 
@@ -193,6 +206,10 @@ class Board:
         )
         return seen
 
+    def still(self, what: Any) -> dict[str, float]:
+        """Where it is, once it is there and does not move."""
+        return still(self.page, what)
+
     def _is_still(self, what: Any) -> bool:
         before, room = what.bounding_box(), self.page.get_by_test_id("designer-canvas").bounding_box()
         self.page.wait_for_timeout(150)
@@ -207,6 +224,19 @@ class Board:
         box = self.page.locator(selector).bounding_box()
         assert box is not None, selector
         return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def still(page: Any, what: Any, limit_s: float = WAIT_S) -> dict[str, float]:
+    """Where something is, once it is there and does not move: what has just come may still be laid out."""
+    what.wait_for()
+    deadline = time.monotonic() + limit_s
+    while True:
+        before = what.bounding_box()
+        page.wait_for_timeout(150)
+        if before is not None and before == what.bounding_box():
+            found: dict[str, float] = before
+            return found
+        assert time.monotonic() < deadline, f"after {limit_s:.0f} s it still moves: {what}"
 
 
 def module(name: str, inputs: dict[str, tuple[str, str]] | None = None, **parameters: Any) -> dict[str, Any]:

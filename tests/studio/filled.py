@@ -98,9 +98,22 @@ def _picture(shade: int) -> bytes:
     )
 
 
-def settle(seen: Any, limit_s: float = 60.0) -> None:
+def settle(seen: Any, limit_s: float = 120.0) -> None:
     """Waits until nothing is being loaded that the page shows a place for."""
     deadline = time.monotonic() + limit_s
     while seen.page.get_by_label("Loading", exact=True).count():
         assert time.monotonic() < deadline, "the page still loads"
+        seen.page.wait_for_timeout(50)
+
+
+def forgive(seen: Any, status: int = 404) -> None:
+    """For who has just deleted what a page shows: on a slow machine that page asks for it once more, which the browser notes."""
+    seen.problems[:] = [problem for problem in seen.problems if f"status of {status}" not in problem]
+
+
+def check_width(seen: Any, width: int, limit_s: float = 60.0) -> None:
+    """Nothing is wider than the screen: a phone scrolls down, not sideways. A chart may be so for a moment, until it is fitted."""
+    deadline = time.monotonic() + limit_s
+    while (found := seen.page.evaluate("document.documentElement.scrollWidth")) > width:
+        assert time.monotonic() < deadline, f"{seen.page.url} is {found} wide, the screen {width}"
         seen.page.wait_for_timeout(50)

@@ -67,8 +67,8 @@ class TestEnvironments:
             page.get_by_test_id("environment-build").click()
             card = page.get_by_test_id("environment-build-log")
             card.get_by_test_id("environment-log-lines").get_by_text("tiny", exact=False).first.wait_for()
-            card.get_by_text("Succeeded").wait_for()
-            assert "build=" in page.url  # an address that can be shared
+            card.get_by_text("Succeeded").wait_for(timeout=200_000)
+            page.wait_for_url(lambda url: "build=" in url)  # an address that can be shared
             seen.shot("environment-build")
             assert seen.axe() == []
             card.get_by_role("link").click()
@@ -82,6 +82,7 @@ class TestEnvironments:
             page.get_by_text("There is nothing to remove.").wait_for()
             assert page.get_by_test_id("confirm").is_disabled()
             page.keyboard.press("Escape")
+            page.get_by_text("There is nothing to remove.").wait_for(state="detached")
             self._make_old(studio)
             page.get_by_test_id("environments-prune").click()
             assert seen.axe() == []
@@ -105,7 +106,7 @@ class TestCompute:
             seen.page.get_by_role("button", name="More to do").click()
             seen.page.get_by_role("menuitem", name="Check it from end to end").click()
             dialog = seen.page.get_by_role("dialog")
-            dialog.get_by_text("good", exact=True).first.wait_for()
+            dialog.get_by_text("good", exact=True).first.wait_for(timeout=200_000)
             assert dialog.get_by_text("broken", exact=True).count() == 0
             seen.shot("compute-check")
             assert seen.axe() == []
@@ -140,7 +141,7 @@ def test_links_of_mlflow_lead_to_our_pages(studio):
         seen.page.goto("about:blank")
         seen.open(f"{base}/#/experiments/{experiment}/runs/{run_id}")
         seen.page.get_by_role("heading", name="a short flight").wait_for()
-        assert seen.page.url == f"{base}/runs/{run_id}"
+        seen.page.wait_for_url(f"{base}/runs/{run_id}")
         seen.page.goto("about:blank")
         seen.open(f"{base}/#/experiments/{experiment}")
         seen.page.wait_for_url("**/experiments/flights")

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from rookery.testing.browser import PHONE
+from tests.studio.filled import forgive
 
 pytestmark = pytest.mark.slow
 
@@ -70,10 +71,23 @@ def drop(seen, *paths):
     seen.page.locator("[data-testid=data-new], [data-testid=data-new-version]").wait_for()  # who is there may upload
     session = seen.page.context.new_cdp_session(seen.page)
     data = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
-    for kind in ("dragEnter", "dragOver", "drop"):
+
+    def send(kind):
         session.send("Input.dispatchDragEvent", {"type": kind, "x": 400, "y": 300, "data": data})
-        if kind == "dragOver":
-            seen.page.get_by_test_id("data-overlay").wait_for()
+
+    def is_taken():
+        """A page that was drawn a moment ago may not listen yet: then it is carried out, and in again."""
+        send("dragEnter")
+        send("dragOver")
+        try:
+            seen.page.get_by_test_id("data-overlay").wait_for(timeout=5000)
+            return True
+        except Exception:
+            send("dragCancel")
+            return False
+
+    _until(is_taken)
+    send("drop")
     session.detach()
 
 
@@ -88,7 +102,8 @@ def test_drop_a_folder_then_a_zip_and_walk_through(studio, birds, tmp_path):
         page.get_by_text("No data sets yet").wait_for()
         drop(seen, birds)
         page.get_by_test_id("data-chosen").get_by_text("9 files").wait_for()
-        assert page.get_by_label("Name", exact=True).input_value() == NAME
+        name = page.get_by_label("Name", exact=True)
+        _until(lambda: name.input_value() == NAME)
         seen.shot("data-upload")
         assert seen.axe() == []
         page.get_by_test_id("data-upload").click()
@@ -101,8 +116,7 @@ def test_drop_a_folder_then_a_zip_and_walk_through(studio, birds, tmp_path):
         page.get_by_test_id("data-preview").get_by_text("no birds").wait_for()
         page.get_by_test_id("data-preview").get_by_role("link", name="turkeys").click()
         pictures = page.get_by_test_id("data-grid").locator("img")
-        pictures.nth(3).wait_for()
-        assert pictures.count() == 4
+        _until(lambda: pictures.count() == 4)
         _shown(pictures.first)
         seen.shot("data-grid")
         assert seen.axe() == []
@@ -111,7 +125,7 @@ def test_drop_a_folder_then_a_zip_and_walk_through(studio, birds, tmp_path):
         large.get_by_text("96 × 96 pixels").wait_for()
         page.keyboard.press("ArrowRight")
         page.get_by_role("dialog", name="train/turkeys/002.jpg").wait_for()
-        assert "file=train%2Fturkeys%2F002.jpg" in page.url
+        page.wait_for_url(lambda url: "file=train%2Fturkeys%2F002.jpg" in url)
         seen.shot("data-picture")
         assert seen.axe() == []
         page.keyboard.press("Escape")
@@ -145,7 +159,7 @@ def test_what_is_refused_leaves_nothing(studio, tmp_path):
         seen.shot("data-refused")
         assert seen.axe() == []
         # The dialog stays: with another name, or closed.
-        assert seen.page.get_by_test_id("data-upload").is_enabled()
+        _until(lambda: seen.page.get_by_test_id("data-upload").is_enabled())
     assert "hostile" not in known(studio)
 
 
@@ -208,6 +222,7 @@ def test_table_runs_tags_and_forgetting(studio, birds):
         page.get_by_test_id("confirm").click()
         page.locator('[data-row="pictures"]').wait_for()
         page.locator('[data-row="counts"]').wait_for(state="detached")
+        forgive(seen)
     assert "counts" not in known(studio)
 
 
@@ -231,6 +246,7 @@ def test_datastores(studio, tmp_path):
         page.get_by_test_id("confirm").click()
         east.wait_for(state="detached")
         page.locator('[data-row="workspaceblobstore"]').get_by_text("Default").wait_for()
+        forgive(seen)
 
 
 def _shown(picture):

@@ -41,12 +41,10 @@ class TestRefusals:
     def test_a_wrong_connection_says_why_and_marks_the_module(self, board):
         board.open_new(chain(), board.base)
         board.lay_out()
-        board.draw("net", "untrained_model", "split", "input_image_directory")
-        said = board.page.get_by_test_id("designer-refused")
-        said.wait_for()
+        said = board.refused("net", "untrained_model", "split", "input_image_directory")
         assert (
             "'Untrained model' of DenseNet gives UntrainedModelDirectory; 'Input image directory' of Split Image Directory takes ImageDirectory."
-            in said.inner_text()
+            in said
         )
         board.page.locator('[data-node="split"][data-refused]').wait_for()
         assert board.page.locator('.react-flow__edge[data-id="split:input_image_directory"]').count() == 0
@@ -59,10 +57,7 @@ class TestRefusals:
         }
         board.open_new(graph, board.base)
         board.lay_out()
-        board.draw("split", "output_image_directory1", "apply", "input_image_directory")
-        said = board.page.get_by_test_id("designer-refused")
-        said.wait_for()
-        assert "circle" in said.inner_text()
+        assert "circle" in board.refused("split", "output_image_directory1", "apply", "input_image_directory")
 
     def test_a_missing_input_is_told_and_leads_to_its_module(self, board):
         board.open_new(chain("missing"), board.base)
@@ -110,7 +105,7 @@ class TestDrafts:
         graph["nodes"]["odder"] = {"kind": "dream", "words": "kept"}
         graph["layout"]["odd"], graph["layout"]["odder"] = {"x": 0, "y": 300}, {"x": 300, "y": 300}
         board.open_new(graph, board.base)
-        assert "Unknown module" in board.node("odd").inner_text()
+        board.node("odd").get_by_text("Unknown module").first.wait_for()
         board.page.locator('[data-node="odd"][data-problems]').wait_for()
         board.choose("odd")
         board.page.get_by_label("Comment").fill("from the old house")
@@ -146,7 +141,8 @@ class TestDrafts:
         told.wait_for()
         told.get_by_text("Take theirs").click()
         told.wait_for(state="detached")
-        assert board.page.get_by_test_id("designer-name").input_value() == "two hands"
+        name = board.page.get_by_test_id("designer-name")
+        board.until(lambda: name.input_value() == "two hands", "theirs is not taken")
         assert board.ask(f"/pipelines/drafts/{draft}")["graph"]["description"] == "of the other one"
         board.seen.problems[:] = [each for each in board.seen.problems if "status of 409" not in each]
 
@@ -177,7 +173,7 @@ class TestHands:
         group.wait_for()
         board.click(board.page.get_by_label("Close the group Group"))
         board.node("split").wait_for(state="detached")
-        assert "4 modules" in group.inner_text()
+        group.get_by_text("4 modules").first.wait_for()
         board.click(board.page.get_by_label("Open the group Group"))
         board.node("split").wait_for()
         board.page.get_by_label("Add a note").click()
@@ -198,7 +194,8 @@ class TestHands:
         assert saved["nodes"]["split"]["parameters"]["fraction"] == {"pipeline_parameter": "fraction"}
         board.close_pane()
         board.page.get_by_test_id("designer-submit").click()
-        assert board.page.get_by_role("dialog").get_by_label("fraction").input_value() == "0.5"
+        given = board.page.get_by_role("dialog").get_by_label("fraction")
+        board.until(lambda: given.input_value() == "0.5", "its default is not offered")
 
     def test_to_code_and_back(self, board):
         board.open_new(chain("as code"), board.base)

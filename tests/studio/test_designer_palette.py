@@ -19,7 +19,8 @@ def test_every_module_is_placed_and_configured(studio):
         assert {"convert_to_image_directory", "train_pytorch_model", "evaluate_model"} <= {
             card["name"] for card in cards
         }
-        assert page.get_by_test_id("designer-palette-item").count() == len(cards)
+        items = page.get_by_test_id("designer-palette-item")
+        board.until(lambda: items.count() == len(cards), f"not all of {len(cards)} modules are offered")
         wanted: dict[str, dict[str, Any]] = {}
         for card in cards:
             page.get_by_test_id("designer-palette-find").fill(card["title"])

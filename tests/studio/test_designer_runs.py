@@ -44,7 +44,8 @@ def test_submit_clone_change_reuse_and_compare(studio, pictures):
         page.get_by_test_id("designer-clone").click()
         board.node("split").wait_for()
         assert board.saved()["graph"]["nodes"]["split"]["parameters"] == {"fraction": 0.5}
-        assert page.get_by_test_id("designer-name").input_value() == "wood (copy)"
+        name = page.get_by_test_id("designer-name")
+        board.until(lambda: name.input_value() == "wood (copy)", "the clone has no name of its own")
         board.choose("split")
         board.set("fraction", 0.25)
         board.close_pane()
@@ -66,8 +67,7 @@ def test_submit_clone_change_reuse_and_compare(studio, pictures):
             page.locator(f'[data-row="{run}"] input[type=checkbox]').check()
         page.get_by_test_id("designer-compare").click()
         shown = page.get_by_test_id("designer-compared")
-        shown.wait_for()
-        assert "Fraction of images in the first output" in shown.inner_text()
+        shown.get_by_text("Fraction of images in the first output").first.wait_for()  # once the catalog is there
         assert {"0.5", "0.25"} <= set(shown.inner_text().split())
 
 
@@ -116,7 +116,7 @@ def test_a_folder_dropped_on_the_canvas_becomes_a_data_set(studio, pictures):
     with board_of(studio) as board:
         page = board.page
         board.open_new(graph_of("dropped", {"convert": module("convert_to_image_directory")}), studio.base)
-        place = page.get_by_test_id("designer-canvas").bounding_box()
+        place = board.still(page.get_by_test_id("designer-canvas"))
         session = page.context.new_cdp_session(page)
         data = {"items": [], "files": [str(pictures)], "dragOperationsMask": 1}
         for kind in ("dragEnter", "dragOver", "drop"):
@@ -124,6 +124,7 @@ def test_a_folder_dropped_on_the_canvas_becomes_a_data_set(studio, pictures):
                 "Input.dispatchDragEvent", {"type": kind, "x": place["x"] + 300, "y": place["y"] + 400, "data": data}
             )
         session.detach()
+        page.get_by_test_id("data-chosen").wait_for()
         page.get_by_role("dialog").get_by_label("Name").fill("from the canvas")
         page.get_by_test_id("data-upload").click()
         board.node("from_the_canvas").wait_for()
@@ -148,4 +149,4 @@ def test_publish_to_a_new_endpoint(studio, pictures):
         board.seen.open(f"{studio.base}/designer?tab=published")
         listed = page.get_by_test_id("designer-published")
         listed.get_by_text("woodland, version 0 (default)").wait_for()
-        assert "to publish" in listed.inner_text()
+        listed.get_by_text("to publish").first.wait_for()

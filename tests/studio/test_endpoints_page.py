@@ -13,7 +13,7 @@ from tests.studio.served import PICTURE, serve
 pytestmark = pytest.mark.slow
 
 HEALTHY = '[data-testid=endpoint-head] >> text="Healthy"'
-LONG_MS = 60_000
+LONG_MS = 120_000
 
 
 @pytest.fixture(scope="module")
@@ -44,9 +44,8 @@ def test_a_dropped_picture_gets_its_label(served):
         seen.page.wait_for_selector(HEALTHY, timeout=LONG_MS)
         drop(seen, "rook.png", PICTURE, "image/png")
         told = seen.page.get_by_test_id("endpoint-prediction")
-        told.wait_for(timeout=LONG_MS)
-        assert "rook" in told.inner_text()
-        assert "87.5 %" in told.inner_text()
+        told.get_by_text("rook").first.wait_for(timeout=LONG_MS)
+        told.get_by_text("87.5 %").first.wait_for(timeout=LONG_MS)
         seen.shot("endpoint-wide-light")
         seen.page.get_by_test_id("endpoint-body").fill('{"seen": 3}')
         seen.page.get_by_test_id("endpoint-send").click()
@@ -76,7 +75,7 @@ def test_keys_are_hidden_until_asked_for(served):
         card.get_by_label("Make the secondary key anew").click()
         seen.page.get_by_test_id("confirm").click()
         card.locator(f'text="{keys[1]}"').wait_for(state="detached", timeout=LONG_MS)
-        assert card.locator(f'text="{keys[0]}"').count() == 1
+        card.locator(f'text="{keys[0]}"').wait_for(timeout=LONG_MS)
         seen.shot("endpoint-phone-dark")
         assert seen.axe() == []
         seen.check()
@@ -93,7 +92,7 @@ def test_updated_and_taken_down_from_the_page(served):
         seen.open(served.base + "/endpoints/birds-live?by=python")
         served.wait_live(seen)
         seen.page.wait_for_selector(HEALTHY, timeout=LONG_MS)
-        assert "urllib.request" in seen.page.get_by_test_id("endpoint-consume").inner_text()
+        seen.page.get_by_test_id("endpoint-consume").get_by_text("urllib.request").first.wait_for(timeout=LONG_MS)
         seen.page.get_by_test_id("endpoint-update").click()
         seen.page.get_by_label("Processes that answer").fill("2")
         seen.page.get_by_test_id("endpoint-update-save").click()

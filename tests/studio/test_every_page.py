@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rookery.testing.browser import PHONE, WIDE
-from tests.studio.filled import fill, settle
+from tests.studio.filled import check_width, fill, settle
 from tests.studio.served import serve
 
 pytestmark = pytest.mark.slow
@@ -100,9 +100,9 @@ def test_page(studio, filled, seen, address):
         if not seen.dropped:
             break
     assert seen.page.get_by_test_id("error").count() == 0, seen.page.get_by_test_id("error").first.inner_text()
-    assert seen.page.locator("main h1").count() == 1
+    seen.page.locator("main h1").wait_for(state="attached")  # one: of two it is not known which
     name = re.sub(r"\W+", "-", address.replace("{", "").replace("}", "")).strip("-") or "home"
     seen.shot(f"page-{width}-{name}")
     assert seen.axe() == []
-    assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
+    check_width(seen, width)
     seen.check()

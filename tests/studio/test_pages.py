@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.studio.filled import fill
+from tests.studio.filled import fill, forgive
 from tests.studio.test_run_page import _until as until
 
 pytestmark = pytest.mark.slow
@@ -43,6 +43,7 @@ class TestCompute:
             page.get_by_test_id("confirm").click()
             page.wait_for_url("**/compute")
             page.locator('[data-row="rooks"]').wait_for(state="detached")
+            forgive(seen)
 
     def test_queue_with_reasons_and_preempt(self, studio, filled, tmp_path):
         ends = tmp_path / "enough"
@@ -53,8 +54,7 @@ class TestCompute:
             page.get_by_test_id("compute-running").get_by_title(first).wait_for()
             second = studio.run("waits.py", WAITS, "--compute", "perch", "--name", "the next", arguments=(str(ends),))
             row = page.get_by_test_id("compute-waiting").locator("li", has=page.get_by_title(second))
-            row.wait_for()
-            assert "node" in row.inner_text()  # what it waits for
+            row.get_by_text("node").first.wait_for()  # what it waits for
             seen.shot("compute-queue")
             node = page.get_by_test_id("compute-nodes").locator("[data-row]").first
             node.get_by_role("button", name="Preempt").click()
@@ -91,6 +91,7 @@ class TestModels:
             page.get_by_role("menuitem", name="Delete this version").click()
             page.get_by_test_id("confirm").click()
             page.get_by_text("There is no model corvids").wait_for()
+            forgive(seen)
 
     def test_a_new_one_comes_without_a_reload_and_can_be_found(self, studio, filled):
         with studio.page("/models") as seen:
@@ -103,7 +104,7 @@ class TestModels:
             seen.page.locator('[data-row="jackdaws"]').wait_for()
             seen.page.get_by_test_id("models-search").fill("jack")
             seen.page.locator('[data-row="birds"]').wait_for(state="detached")
-            assert "q=jack" in seen.page.url
+            seen.page.wait_for_url("**/models?q=jack")
 
     def test_files_of_a_version(self, studio, filled):
         with studio.page("/models/birds?version=1&file=outputs/notes.txt") as seen:
@@ -137,11 +138,13 @@ class TestSettings:
             page.get_by_test_id("tab-tokens").click()
             page.get_by_label("What for").fill("laptop")
             page.get_by_test_id("settings-make-token").click()
-            token = page.get_by_test_id("settings-token").inner_text()
-            assert len(token) > 20
+            shown = page.get_by_test_id("settings-token")
+            until(seen, lambda: len(shown.inner_text()) > 20)
+            token = shown.inner_text()
             seen.shot("token")
             assert seen.axe() == []
             page.get_by_role("button", name="I have it").click()
+            shown.wait_for(state="detached")
             page.get_by_test_id("settings-tokens").get_by_text("laptop").wait_for()
             assert token not in page.content()
             page.get_by_role("button", name="Revoke laptop").click()

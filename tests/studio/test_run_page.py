@@ -10,6 +10,8 @@ import zlib
 import pytest
 
 from rookery.testing.browser import PHONE, WIDE
+from tests.studio.designing import still
+from tests.studio.filled import check_width
 
 pytestmark = pytest.mark.slow
 
@@ -127,17 +129,18 @@ class TestWhyItFailed:
             seen.page.get_by_test_id("home-failed").get_by_text("the broken one").click()
             cause = seen.page.get_by_test_id("run-cause")
             cause.get_by_text("expected 3 channels, got 4").first.wait_for()
-            assert "rank 0" in cause.get_by_test_id("run-cause-where").inner_text()
-            assert "exit code 1" in cause.inner_text()
-            assert cause.get_by_role("region", name="Traceback").get_by_text('load("crow.png")').count()
+            where = cause.get_by_test_id("run-cause-where")
+            _until(seen, lambda: "rank 0" in where.inner_text())
+            _until(seen, lambda: "exit code 1" in cause.inner_text())
+            cause.get_by_role("region", name="Traceback").get_by_text('load("crow.png")').first.wait_for()
             seen.shot("run-failed")
             assert seen.axe() == []
             cause.get_by_test_id("run-cause-log").click()
             lines = seen.page.get_by_test_id("log-lines")
             lines.locator("[data-tone=error]", has_text="expected 3 channels").wait_for()
             # A progress bar is one line in its last state; colours are colours.
-            assert lines.get_by_text("100% done", exact=True).count() == 1
-            assert lines.get_by_text("reading pictures", exact=True).count() == 1
+            lines.get_by_text("100% done", exact=True).wait_for()  # one: of two it is not known which
+            lines.get_by_text("reading pictures", exact=True).wait_for()
             lines.locator("[data-tone=warning]").wait_for()
             seen.page.get_by_role("button", name="Next error").click()
             seen.page.get_by_text(re.compile("^1 of ")).wait_for()
@@ -148,7 +151,7 @@ class TestWhyItFailed:
         with studio.page(f"/runs/{failed}") as seen:
             seen.page.get_by_test_id("run-command").get_by_text("broken.py --lr 0.1").wait_for()
             seen.page.get_by_test_id("run-phases").get_by_role("img").wait_for()
-            assert seen.page.get_by_test_id("run-last-values").get_by_text("train/loss").count() == 1
+            seen.page.get_by_test_id("run-last-values").get_by_text("train/loss").wait_for()
 
     def test_resubmit_leads_to_the_new_run(self, studio, failed):
         with studio.page(f"/runs/{failed}") as seen:
@@ -183,6 +186,7 @@ class TestLive:
         ends = tmp_path / "enough"
         run_id = studio.run("waits.py", WAITS, "--name", "a long one", arguments=(str(ends),))
         with studio.page(f"/runs/{run_id}{METRICS}") as seen:
+            seen.page.evaluate("window.stayed = true")
             chart = seen.page.locator("[data-chart=loss]")
             chart.get_by_role("button", name="rank 1").wait_for()
             picture = chart.get_by_role("img")
@@ -198,7 +202,7 @@ class TestLive:
             ends.write_text("")
             lines.get_by_text("all done").wait_for()
             seen.page.locator("[data-testid=run][data-status=Completed]").wait_for()
-            assert seen.page.evaluate("performance.getEntriesByType('navigation').length") == 1
+            assert seen.page.evaluate("window.stayed")
 
     def test_cancel(self, studio, tmp_path):
         run_id = studio.run("waits.py", WAITS, "--name", "one to stop", arguments=(str(tmp_path / "never"),))
@@ -231,10 +235,10 @@ class TestLogged:
             assert seen.page.get_by_test_id("metrics-x").input_value() == "relative"
             assert seen.page.get_by_test_id("metrics-log").is_checked()
             assert seen.page.get_by_test_id("metrics-smooth").input_value() == "0.6"
-            assert seen.page.get_by_test_id("metrics-chart").count() == 1
+            _until(seen, lambda: seen.page.get_by_test_id("metrics-chart").count() == 1)
             seen.page.get_by_role("button", name="Enlarge train/loss").click()
             seen.page.get_by_role("dialog").locator("canvas").wait_for()
-            assert "chart=train" in seen.page.url
+            seen.page.wait_for_url(lambda url: "chart=train" in url)
             seen.shot("metrics-full")
             assert seen.axe() == []
             seen.page.keyboard.press("Escape")
@@ -257,10 +261,10 @@ class TestByRank:
             seen.page.get_by_test_id("metrics-by-rank").check()
             chart.get_by_role("button", name="rank 1").wait_for()
             chart.get_by_role("button", name="rank 0").wait_for()
-            assert "by=rank" in seen.page.url
+            seen.page.wait_for_url(lambda url: "by=rank" in url)
             picture = chart.get_by_role("img")
-            _until(seen, lambda: "rank 1 ends at 109" in picture.get_attribute("aria-label"))
-            assert "rank 0 ends at 9," in picture.get_attribute("aria-label")
+            _until(seen, lambda: "rank 1 ends at 109" in (picture.get_attribute("aria-label") or ""))
+            _until(seen, lambda: "rank 0 ends at 9," in (picture.get_attribute("aria-label") or ""))
             # What one rank alone has logged stays one curve.
             assert seen.page.locator("[data-chart='chief only']").get_by_role("button", name="rank").count() == 0
             assert seen.axe() == []
@@ -285,13 +289,13 @@ class TestMillion:
             seen.shot("million-points")
             # Zoom by dragging: finer values are asked for, and the address says where.
             with seen.page.expect_response(lambda answer: "/series" in answer.url and "from=" in answer.url):
-                box = chart.locator(".u-over").bounding_box()
+                box = still(seen.page, chart.locator(".u-over"))
                 seen.page.mouse.move(box["x"] + box["width"] * 0.77, box["y"] + 50)
                 seen.page.mouse.down()
                 seen.page.mouse.move(box["x"] + box["width"] * 0.79, box["y"] + 60, steps=4)
                 seen.page.mouse.up()
             seen.page.get_by_test_id("metrics-zoom").wait_for()
-            assert "zoom=" in seen.page.url
+            seen.page.wait_for_url(lambda url: "zoom=" in url)
             chart.get_by_text(re.compile(r"^2[0-4],\d{3} values")).wait_for()
             seen.shot("million-points-zoomed")
             seen.page.get_by_test_id("metrics-zoom").click()
@@ -308,7 +312,7 @@ class TestMillion:
             assert lines.locator("[data-line]").count() < 200
             seen.page.get_by_test_id("log-find").fill("needle")
             lines.locator("mark", has_text="needle").wait_for()
-            assert "line=601001" in seen.page.url
+            seen.page.wait_for_url(lambda url: "line=601001" in url)
             seen.shot("million-lines")
             lines.press("End")
             lines.get_by_text("line number 999999 of many").wait_for()
@@ -344,15 +348,14 @@ class TestLooks:
     def _look(seen, name, size):
         seen.shot(name)
         assert seen.axe() == []
-        # Nothing is wider than the screen: a phone scrolls down, not sideways.
-        assert seen.page.evaluate("document.documentElement.scrollWidth") <= size[0]
+        check_width(seen, size[0])
 
 
-def _until(seen, holds, limit_s=60.0):
+def _until(seen, holds, limit_s=120.0):
     """Waits until it holds. Playwright's own wait_for_function needs `eval`, which the page's policy refuses."""
     deadline = time.monotonic() + limit_s
     while not holds():
-        assert time.monotonic() < deadline
+        assert time.monotonic() < deadline, f"it did not come about at {seen.page.url}"
         seen.page.wait_for_timeout(50)
 
 

@@ -9,7 +9,10 @@ import pytest
 from rookery.testing.browser import PHONE, WIDE
 from tests.conftest import stop_keepers
 from tests.studio.conftest import Studio
+from tests.studio.designing import still
+from tests.studio.filled import check_width
 from tests.studio.many import fill
+from tests.studio.test_run_page import _until
 
 pytestmark = pytest.mark.slow
 
@@ -87,6 +90,8 @@ class TestLive:
             seen.page.get_by_test_id("select-cancel").click()
             seen.page.get_by_test_id("confirm").click()
             row.get_by_text("Canceled").wait_for()
+            # What is checked before that would go with it.
+            seen.page.get_by_test_id("runs-selection").wait_for(state="detached")
             row.get_by_role("checkbox").check()
             seen.page.get_by_test_id("select-resubmit").click()
             seen.page.get_by_role("button", name="Open it").click()
@@ -104,7 +109,7 @@ class TestSelection:
             _row(seen, trained["0.3"]).get_by_role("checkbox").click(modifiers=["Shift"])
             bar = seen.page.get_by_test_id("runs-selection")
             bar.get_by_text("3 selected").wait_for()
-            assert seen.page.get_by_test_id("select-compare").is_enabled()
+            _until(seen, lambda: seen.page.get_by_test_id("select-compare").is_enabled())
             seen.page.get_by_test_id("select-tag").click()
             seen.page.get_by_test_id("tag-set").fill("team=vision")
             assert seen.axe() == []
@@ -150,7 +155,7 @@ class TestFilters:
             seen.page.get_by_test_id("filter-add").click()
             _row(seen, trained["broken"]).wait_for(state="detached")
             _row(seen, trained["0.3"]).wait_for()
-            assert _row(seen, trained["0.1"]).count() == 0
+            _row(seen, trained["0.1"]).wait_for(state="detached")
             seen.page.get_by_test_id("runs-filter").click()
             seen.page.get_by_test_id("filter-kind").select_option("tag")
             seen.page.get_by_test_id("filter-key").fill("lr")
@@ -162,8 +167,8 @@ class TestFilters:
             seen.shot("runs-filtered")
         with studio.page(address[len(studio.base) :]) as seen:
             _row(seen, trained["0.3"]).wait_for()
-            assert seen.page.get_by_test_id("filter-chip").count() == 2
-            assert seen.page.locator("[data-row]").count() == 1
+            _until(seen, lambda: seen.page.get_by_test_id("filter-chip").count() == 2)
+            _until(seen, lambda: seen.page.locator("[data-row]").count() == 1)
             seen.page.get_by_role("button", name="Take away: lr is 0.3").click()
             _row(seen, trained["0.2"]).wait_for()
 
@@ -180,12 +185,14 @@ class TestFilters:
             seen.page.get_by_role("button", name="Move lr to the left").click()
             assert seen.axe() == []
             seen.shot("runs-columns")
-            heads = seen.page.get_by_role("columnheader").all_inner_texts()
+            shown = seen.page.get_by_role("columnheader")
+            _until(seen, lambda: shown.all_inner_texts()[-2:-1] == ["lr"])
+            heads = shown.all_inner_texts()
+            assert heads.index("lr") == len(heads) - 2
             seen.page.reload()
             studio.wait_live(seen)
             row.get_by_text("0.1", exact=True).wait_for()
-            assert seen.page.get_by_role("columnheader").all_inner_texts() == heads
-            assert heads.index("lr") == len(heads) - 2
+            _until(seen, lambda: shown.all_inner_texts() == heads)
 
 
 class TestExperiments:
@@ -219,11 +226,11 @@ class TestPhone:
             seen.page.get_by_test_id("runs-filter").click()
             seen.page.get_by_test_id("filter-key").wait_for()
             seen.shot(f"runs-phone-filter-{shade}")
-            box = seen.page.get_by_role("dialog", name="Filter").bounding_box()
+            box = still(seen.page, seen.page.get_by_role("dialog", name="Filter"))
             assert box["x"] >= 0
             assert box["x"] + box["width"] <= PHONE[0]
             assert seen.axe() == []
-            assert seen.page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
+            check_width(seen, PHONE[0])
             seen.page.keyboard.press("Escape")
             row.get_by_role("link").first.click()
             seen.page.wait_for_url(f"**/runs/{trained['0.1']}")
@@ -271,13 +278,15 @@ class TestMany:
             assert seen.page.evaluate("window.stayed")
             assert seen.axe() == []
 
-    def test_first_page_is_quick(self, crowded):
+    def test_first_page_is_small(self, crowded):
+        """How long it takes is for benchmarks to say; here, that no answer grows with what is stored."""
         with crowded.page("/runs") as seen:
             _row(seen, f"many_{MANY - 1}").wait_for()
-            taken = seen.page.evaluate(
-                "performance.getEntriesByType('resource').filter(each => each.name.endsWith('/search/runs')).map(each => each.duration)"
+            sizes = seen.page.evaluate(
+                "performance.getEntriesByType('resource').filter(each => each.name.endsWith('/search/runs')).map(each => each.decodedBodySize)"
             )
-            assert min(taken) < 1000, taken  # 50 ms on a quiet machine; benchmarks measure it
+            assert sizes
+            assert max(sizes) < 1_000_000, sizes
 
     def test_all_that_fit_are_selected(self, crowded):
         with crowded.page("/runs?where=param:lr:is:0.3;metric:loss:lt:6000") as seen:

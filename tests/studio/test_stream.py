@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
 
+from rookery.testing.browser import Seen
 from tests.studio.test_run_page import _until
 
 pytestmark = pytest.mark.slow
@@ -20,18 +19,19 @@ class TestTwoTabs:
         with studio.page("/runs") as seen:
             first = seen.page
             second = first.context.new_page()
+            other = Seen(second, studio.browser.shots)
             streams = []  # that the second asks for
             second.on(
                 "request", lambda request: streams.append(request.url) if "/api/v1/events" in request.url else None
             )
-            second.goto(f"{studio.base}/runs")
-            second.wait_for_selector(LIVE, state="attached")
+            other.open(f"{studio.base}/runs")
+            studio.wait_live(other)
             run_id = studio.run("ok.py", OK, "--name", "seen by both")
             for page in (first, second):
                 page.locator(f'[data-row="{run_id}"]').get_by_text("Completed").wait_for()
             assert streams == []
             first.close()
-            _until(SimpleNamespace(page=second), lambda: streams)
+            _until(other, lambda: streams)
             run_id = studio.run("ok.py", OK, "--name", "after the first was closed")
             second.locator(f'[data-row="{run_id}"]').get_by_text("Completed").wait_for()
 
@@ -45,6 +45,6 @@ class TestWithoutIt:
             page.wait_for_selector(AWAY, state="attached")
             run_id = studio.run("ok.py", OK, "--name", "found by asking")
             page.locator(f'[data-row="{run_id}"]').get_by_text("Completed").wait_for()
-            assert page.locator(LIVE).count() == 0
+            assert page.locator(LIVE).count() == 0  # it cannot have come: all its requests are turned away
             page.context.unroute("**/api/v1/events?*")
             page.wait_for_selector(LIVE, state="attached")

@@ -7,6 +7,8 @@ import json
 import pytest
 
 from rookery.testing.browser import PHONE, WIDE
+from tests.studio.filled import check_width
+from tests.studio.test_run_page import _until
 
 pytestmark = pytest.mark.slow
 
@@ -26,9 +28,6 @@ while True:
         break
     time.sleep(0.2)
 """
-
-
-STOPPED = "() => document.querySelector('[data-testid=tuning-progress]').innerText.includes('stopped early')"
 
 
 @pytest.fixture(scope="module")
@@ -51,29 +50,33 @@ class TestWatchATuning:
             page = seen.page
             page.wait_for_selector("[data-testid=tuning]")
             page.wait_for_selector("[data-testid=tuning-best-value]")  # while it runs, without a reload
-            assert page.locator("[data-testid=run]").get_attribute("data-status") == "Running"
+            page.wait_for_selector("[data-testid=run][data-status=Running]")
             # Of the first two one is far behind the other: it cannot stay.
-            page.wait_for_function(STOPPED, timeout=200_000)
+            progress = page.locator("[data-testid=tuning-progress]")
+            _until(seen, lambda: "stopped early" in progress.inner_text(), limit_s=200)
             gate.touch()
             page.wait_for_selector("[data-testid=run][data-status=Completed]", timeout=200_000)
-            page.wait_for_function(
-                "() => document.querySelector('[data-testid=tuning-progress]').innerText.startsWith('8 of 8')"
-            )
+            _until(seen, lambda: progress.inner_text().startswith("8 of 8"))
             told = json.loads(studio.cli("show", run_id, "--json"))["tuning"]
             stopped = [trial for trial in told["trials"] if trial["stopped"]]
             assert stopped, told
             board = page.locator("[data-testid=tuning-table]")
             first = board.locator("[data-row]").first
-            assert first.get_attribute("data-row") == told["best"]
-            assert "Bandit at interval" in board.inner_text()
-            assert "uniform(0, 1)" in page.locator("[data-testid=tuning-plan]").inner_text()
+            _until(seen, lambda: first.get_attribute("data-row") == told["best"])
+            board.get_by_text("Bandit at interval").first.wait_for()
+            page.locator("[data-testid=tuning-plan]").get_by_text("uniform(0, 1)").first.wait_for()
             lines = page.locator("[data-testid=tuning-parallel] [data-line]")
-            assert lines.count() == 8
-            assert page.locator("[data-testid=tuning-parallel] [data-axis]").count() == 3
-            assert "lr" in page.locator("[data-testid=tuning-importance]").inner_text()
+            _until(seen, lambda: lines.count() == 8)
+            axes = page.locator("[data-testid=tuning-parallel] [data-axis]")
+            _until(seen, lambda: axes.count() == 3)
+            page.locator("[data-testid=tuning-importance]").get_by_text("lr").first.wait_for()
             board.get_by_role("button", name="lr").click()
-            values = [float(text) for text in board.locator("[data-row] > [role=cell]:nth-child(5)").all_inner_texts()]
-            assert values == sorted(values, reverse=True)
+            cells = board.locator("[data-row] > [role=cell]:nth-child(5)")
+
+            def values() -> list[float]:
+                return [float(text) for text in cells.all_inner_texts()]
+
+            _until(seen, lambda: (found := values()) == sorted(found, reverse=True))
             first.locator("a").click()
             page.wait_for_selector("[data-testid=run-params]")
             seen.check()
@@ -98,6 +101,5 @@ class TestWatchATuning:
             seen.page.locator("[data-testid=tuning-parallel]").scroll_into_view_if_needed()
             seen.shot(f"tuning-lines-{size[0]}-{'dark' if dark else 'light'}")
             assert seen.axe() == []
-            width = seen.page.evaluate("() => document.documentElement.scrollWidth - window.innerWidth")
-            assert width <= 0
+            check_width(seen, seen.page.evaluate("window.innerWidth"))
             seen.check()

@@ -68,11 +68,19 @@ class TestPage:
         ],
     )
     def test_a_bad_one_is_told(self, chromium, site, path, said):
-        with pytest.raises(AssertionError, match="on the page") as caught, chromium.page(site + path):
-            pass
+        with pytest.raises(AssertionError, match="on the page") as caught, chromium.page(site + path) as seen:
+            _wait_for_a_word(seen)
         assert said in str(caught.value)
 
     def test_axe_finds_pale_text(self, chromium, site):
         with chromium.page(site + "/unreadable") as seen:
             assert [line.split()[0] for line in seen.axe()] == ["color-contrast"]
             assert seen.axe(but=("color-contrast",)) == []
+
+
+def _wait_for_a_word(seen):
+    """It may be told a moment after the page is there."""
+    for _ in range(600):
+        if seen.problems or seen.foreign:
+            return
+        seen.page.wait_for_timeout(100)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 
 import pytest
 
@@ -26,6 +27,10 @@ def test_gives_the_details_of_a_run_that_ends(tmp_path):
 
 def test_a_run_that_does_not_end_is_an_error_with_evidence(tmp_path):
     run = submit(tmp_path, "import time\ntime.sleep(600)")
+    deadline = time.monotonic() + 120
+    while run.get_status() != "Running":  # before that there is no agent to tell of
+        assert time.monotonic() < deadline, run.get_details()
+        time.sleep(0.05)
     with pytest.raises(AssertionError) as raised:
         wait_for_end(run, 0.5)
     run.cancel()

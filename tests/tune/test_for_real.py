@@ -123,7 +123,7 @@ def test_a_keeper_that_is_killed_again_and_again(ws, source, tmp_path):
     )
     run = Experiment(ws, "birds").submit(config)
     for blow in range(3):
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 150
         while not any(child.get_status() == "Running" for child in run.get_children()):
             assert time.monotonic() < deadline, run.get_detailed_status()
             time.sleep(0.05)

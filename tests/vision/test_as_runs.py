@@ -54,6 +54,17 @@ class TestPipeline:
             r for r in example_runs(ws) if any(n.startswith("trained_model_outputs/") for n in r.get_file_names())
         ]
         assert len(trainings) == 2
+        self._registers_by_hand(model.run, str(tmp_path / "by hand"))
+
+    def _registers_by_hand(self, run, target):
+        """As v1's code does it: the folder that the export left in the run, with its framework."""
+        from azureml.core.model import Model
+
+        folder = next(os.path.dirname(n) for n in run.get_file_names() if n.endswith("/model.onnx"))
+        by_hand = run.register_model("birds-by-hand", folder, model_framework=Model.Framework.ONNX)
+        assert (by_hand.model_framework, by_hand.run_id) == ("Onnx", run.id)
+        names = {name for _, _, found in os.walk(by_hand.download(target)) for name in found}
+        assert {"model.onnx", "preprocessing.json"} <= names
 
     def test_registered_models(self, example, trained, tmp_path, capsys, monkeypatch):
         """One as the weights to begin with, and one exported from the registry by the command line."""

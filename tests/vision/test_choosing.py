@@ -142,6 +142,7 @@ class Terminal(io.StringIO):
 class TestBar:
     def test_on_a_terminal(self, monkeypatch):
         monkeypatch.setenv("COLUMNS", "200")
+        monkeypatch.setattr(bar, "EVERY_S", 30.0)
         stream = Terminal()
         shown = bar.Bar(stream)
         assert shown.is_due()

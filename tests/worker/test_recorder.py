@@ -48,14 +48,14 @@ class TestStacks:
     def test_dumps_and_lives_on(self, errors, python):
         with start(errors, WAITS, python, RANK="3") as process:
             assert process.stdout.readline() == "up\n"
-            (dump,) = take_stacks(str(errors), wait_s=20)
+            (dump,) = take_stacks(str(errors), wait_s=60)
             assert (dump.pid, dump.rank) == (process.pid, 3)
             assert "lost_in_thought" in dump.text
             assert process.poll() is None
 
     def test_a_process_that_replaced_itself_is_not_signalled(self, errors):
         with start(errors, "import os\nos.execvp('sleep', ['sleep', '60'])") as process:
-            deadline = time.monotonic() + 20
+            deadline = time.monotonic() + 60
             while handles(process.pid, recorder.stack_signal()) or not list(errors.glob("*.dump")):
                 assert time.monotonic() < deadline
                 time.sleep(0.01)
@@ -70,7 +70,7 @@ class TestStacks:
         script = "import os\npid = os.fork()\n" + WAITS.replace("print('up', flush=True)", "os.write(1, b'up\\n')")
         with start(errors, script) as process:
             assert [process.stdout.readline() for _ in range(2)] == ["up\n", "up\n"]
-            parent, child = take_stacks(str(errors), wait_s=20)
+            parent, child = take_stacks(str(errors), wait_s=60)
             assert (parent.pid, parent.forked, child.forked) == (process.pid, False, True)
             assert "lost_in_thought" in child.text
             os.kill(child.pid, signal.SIGKILL)
@@ -83,13 +83,13 @@ class TestNotes:
     )
     def test_says_how_it_left(self, errors, script, code, left):
         with start(errors, script, RANK="2") as process:
-            process.wait(20)
+            process.wait(60)
         (found,) = read_processes(str(errors))
         assert (found.rank, found.exit_code, found.left, found.record) == (2, code, left, None)
 
     def test_exceptions_carry_the_rank(self, errors):
         with start(errors, "raise ValueError('bad')", RANK="5", LOCAL_RANK="1") as process:
-            process.wait(20)
+            process.wait(60)
         (found,) = read_processes(str(errors))
         assert (found.rank, found.record["local_rank"], found.text) == (5, 1, "ValueError: bad")
         assert found.time > time.time() - 60

@@ -25,7 +25,7 @@ def script(request, tmp_path):
             cwd=tmp_path,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=30,
+            timeout=120,
             check=False,
         )
         return done.returncode, done.stdout.decode().splitlines()

@@ -169,7 +169,8 @@ def try_home(folder):
     """Make it, with mode 700. What hinders, or nothing."""
     try:
         private(folder)
-        probe = os.path.join(folder, f".probe-{os.getpid()}")
+        # Not by the process number: machines that share this folder have the same ones, and one would take the other's away.
+        probe = os.path.join(folder, f".probe-{os.urandom(8).hex()}")
         with open(probe, "wb"):
             pass
         os.unlink(probe)
@@ -460,7 +461,13 @@ def note_node(job, home, ticket):
 
 def write_private(file, text):
     """Whole or not at all, readable by its owner only: tokens are in it."""
-    os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
+    for tries_left in range(9, -1, -1):
+        try:
+            os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
+            break
+        except FileNotFoundError:  # the attempt before this one leaves, and takes the run's empty folder with it
+            if not tries_left:
+                raise
     temporary = f"{file}.{os.getpid()}.new"
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(handle, "w", encoding="utf-8") as f:

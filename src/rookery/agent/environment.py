@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import zipfile
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Optional
@@ -194,10 +195,8 @@ def _once(facts: NodeFacts, name: str) -> str:
 
 
 def _partial(folder: str) -> str:
-    partial = os.path.join(os.path.dirname(folder), f".partial-{os.getpid()}")
-    shutil.rmtree(partial, ignore_errors=True)
-    os.makedirs(partial)
-    return partial
+    """A new folder beside it. Not by the process number: machines that share a node's home have the same ones."""
+    return tempfile.mkdtemp(prefix=".partial-", dir=os.path.dirname(folder))
 
 
 def _move(partial: str, folder: str) -> None:

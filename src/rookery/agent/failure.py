@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Witness"]
 
-SETTLE_S = 0.4  # how long a failure that looks like another one's consequence waits for that other one to show
+SETTLE_S = 0.6  # how long a failure that looks like another one's consequence waits for that other one to show
 _CRASHES = {"Segmentation fault": 11, "Aborted": 6, "Bus error": 7, "Floating": 8, "Illegal instruction": 4}
 
 

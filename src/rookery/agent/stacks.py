@@ -12,6 +12,8 @@ from rookery.worker.recorder import stack_signal
 __all__ = ["Dump", "take_stacks"]
 
 PATIENCE_S = 2.0
+LOOK_S = 0.02
+STILL = 6  # looks at a dump that has not grown: whoever writes it, line by line, may have to wait for a processor in between
 _HEAD = re.compile(r"^# \S+ \d+ (started|forked) rank (\w+) local_rank \w+ parent (\d+)", re.MULTILINE)
 
 
@@ -27,13 +29,14 @@ class Dump:
         self.rank = int(head.group(2)) if head and head.group(2).isdigit() else None
         self.parent = int(head.group(3)) if head else 0
         self.text = ""
+        self._still = 0
 
     def read(self) -> bool:
-        """Whether the whole dump is there: it ends with a line, and has not grown since the last look."""
+        """Whether the whole dump is there: it ends with a line, and has not grown for some looks."""
         text = _read(self._path, self._start, 1 << 20)
-        settled = bool(text) and text == self.text and text.endswith("\n")
+        self._still = self._still + 1 if text == self.text else 0
         self.text = text
-        return settled
+        return text.endswith("\n") and self._still >= STILL
 
     def title(self) -> str:
         return f"Process {self.pid}: {' '.join(command_line(self.pid))[:300]}"
@@ -58,7 +61,7 @@ def take_stacks(folder: str, wait_s: float = PATIENCE_S) -> list[Dump]:
     deadline = time.monotonic() + wait_s
     waiting = list(dumps)
     while waiting and time.monotonic() < deadline:
-        time.sleep(0.02)
+        time.sleep(LOOK_S)
         waiting = [dump for dump in waiting if not dump.read()]
     marked = {dump.pid for dump in dumps}
     return sorted(dumps, key=lambda d: (d.forked, d.parent in marked, d.pid))

@@ -82,7 +82,7 @@ class StallWatch:
     def wait_for_others(self) -> None:
         """The other nodes' agents see the stall with their next beat: ranks stay as they are until then, so that all stacks are
         taken before anything is stopped."""
-        deadline = time.monotonic() + (2 * self._agent.job.heartbeat_s + 0.5 if self._many_nodes else 0.0)
+        deadline = time.monotonic() + (2 * self._agent.job.heartbeat_s + 2.0 if self._many_nodes else 0.0)
         while self._agent.cancel_grace_s is None and time.monotonic() < deadline:
             self._agent.wake.wait(deadline - time.monotonic())
 

@@ -51,7 +51,7 @@ def complete_compute(ctx: Context, incomplete: str) -> Offers:
 def complete_experiment(ctx: Context, incomplete: str) -> Offers:
     def ask(client: Any) -> Offers:
         found = client.request("GET", "/experiments", query={"view": "all"})["experiments"]
-        return [(e["name"], f"{e['run_count']} runs") for e in found]
+        return [(e["name"], f"{e['shown_count']} runs") for e in found]
 
     return _offers(ctx, incomplete, ask)
 

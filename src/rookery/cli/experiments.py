@@ -43,10 +43,14 @@ def list_experiments(
     columns = (
         Column("NAME"),
         Column("RUNS", right=True),
+        Column("CHILDREN", right=True, rank=3),
         Column("CREATED", rank=1),
         Column("ARCHIVED", rank=2),
     )
-    print_table(columns, [(e["name"], e["run_count"], age(e["created_utc"]), age(e["archived_utc"])) for e in found])
+    rows = [
+        (e["name"], e["shown_count"], e["child_count"], age(e["created_utc"]), age(e["archived_utc"])) for e in found
+    ]
+    print_table(columns, rows)
     next_step(f"rookery ps --experiment {found[0]['name']}")
 
 
@@ -102,7 +106,9 @@ def _print(experiment: dict[str, Any]) -> None:
         return
     say(paint(experiment["name"], "bold"))
     field("id", experiment["id"])
-    field("runs", experiment["run_count"])
+    if "shown_count" in experiment:  # not where it was changed
+        field("runs", experiment["shown_count"])
+        field("children", experiment["child_count"] or "")
     field("created", local_time(experiment["created_utc"]))
     field("archived", local_time(experiment["archived_utc"]))
     field("tags", ", ".join(f"{k}={v}" if v else k for k, v in (experiment["tags"] or {}).items()))

@@ -53,6 +53,7 @@ class Endpoint:
     port: int
     version: str
     protocol: int
+    start_ticks: int = 0  # 0: not told
 
 
 def ensure_keeper(root: str) -> Endpoint:
@@ -81,6 +82,7 @@ def find_keeper(root: str) -> Optional[Endpoint]:
             port=int(data["port"]),
             version=str(data["version"]),
             protocol=int(data["protocol"]),
+            start_ticks=int(data.get("start_ticks") or 0),
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -117,12 +119,13 @@ def reach_keeper(root: str, start: bool = True) -> http.client.HTTPConnection:
         return found if found is not None else _start(root, deadline, timeout_s)
 
 
-def stop_keeper(root: str, timeout_s: float = 10.0) -> Optional[int]:
-    """Ask the keeper to leave, whatever protocol it speaks, and wait until it has. Its pid, or None when none
-    was running.
+def stop_keeper(root: str, timeout_s: float = 30.0) -> Optional[int]:
+    """Ask the keeper to leave, whatever protocol it speaks, and wait until it has: it does not listen any more,
+    and its process, which puts things away before it ends, writes nothing into the workspace any more. Its pid,
+    or None when none was running.
 
     Raises:
-        KeeperUnavailableError: it is still there after `timeout_s`.
+        KeeperUnavailableError: it still listens after `timeout_s`.
     """
     root = os.path.realpath(root)
     endpoint = find_keeper(root)
@@ -133,9 +136,11 @@ def stop_keeper(root: str, timeout_s: float = 10.0) -> Optional[int]:
         _ask_to_stop(connection)
     deadline = time.monotonic() + timeout_s
     while time.monotonic() < deadline:
-        if _is_gone(endpoint):
+        if _is_gone(endpoint) and not _is_alive(endpoint):
             return endpoint.pid
         time.sleep(0.02)
+    if _is_gone(endpoint):
+        return endpoint.pid  # what it still does, its successor waits for
     raise KeeperUnavailableError(
         f"The keeper (pid {endpoint.pid}) was asked to stop and is still there after {timeout_s:g} s."
     )
@@ -207,6 +212,16 @@ def _is_gone(endpoint: Endpoint) -> bool:
         return True
     connection.close()
     return False
+
+
+def _is_alive(endpoint: Endpoint) -> bool:
+    """Whether its process is there. False also where that cannot be told."""
+    try:
+        with open(f"/proc/{endpoint.pid}/stat", encoding="ascii", errors="replace") as f:
+            fields = f.read().rsplit(")", 1)[1].split()
+        return fields[0] not in "ZX" and int(fields[19]) == endpoint.start_ticks
+    except (OSError, ValueError, IndexError):
+        return False
 
 
 def _wait_until_gone(endpoint: Endpoint, patience_s: float) -> None:

@@ -52,7 +52,7 @@ def prepare(
         step = make_step(record, run, graph, node, cards, contents, parameters)
         if regenerate:
             return Prepared(step, reuse="not reused: regenerate is set", regenerate=True)
-        return _find(record, step, row)
+        return _find(record, step, row, str((run["spec"].get("plan") or {}).get("draft_id") or ""))
     except RookeryError as error:
         return Prepared(problem=error.message)
     except Exception as error:
@@ -60,7 +60,7 @@ def prepare(
         return Prepared(problem=f"It could not be prepared: {error!r:.300}")
 
 
-def _find(record: Record, step: Step, row: dict[str, Any]) -> Prepared:
+def _find(record: Record, step: Step, row: dict[str, Any], draft_id: str) -> Prepared:
     """The newest step with the same key whose outputs are still there."""
     why = ""
     for candidate in record.pipeline_steps.reusable(step.key):
@@ -70,15 +70,25 @@ def _find(record: Record, step: Step, row: dict[str, Any]) -> Prepared:
             words = f"reused from run {candidate['run_id']} ({when}): the same code, parameters and inputs"
             return Prepared(step, reusable=candidate, reuse=words)
         why = why or f"not reused: run {candidate['run_id']} did the same, but {gone}"
-    return Prepared(step, reuse=why or _compare(record, step, row))
+    return Prepared(step, reuse=why or _compare(record, step, row, draft_id))
 
 
-def _compare(record: Record, step: Step, row: dict[str, Any]) -> str:
+def _compare(record: Record, step: Step, row: dict[str, Any], draft_id: str) -> str:
     """Why nothing fits, in the words of what differs from the last time."""
-    last = record.pipeline_steps.last_of(row["origin"], row["pipeline_id"])
+    last = record.pipeline_steps.last_of(row["origin"], row["pipeline_id"]) or _of_draft(record, row, draft_id)
     if last is None or last["parts"] is None:
         return "not reused: it never ran before"
     phrases = explain(last["parts"], step.parts, record.snapshots.entries)
     if phrases:
         return "not reused: " + shorten(phrases)
     return f"not reused: run {last['run_id']} did the same, and did not complete"
+
+
+def _of_draft(record: Record, row: dict[str, Any], draft_id: str) -> Optional[dict[str, Any]]:
+    """The same step of the run before, where the draft was called something else then: of the draft's own, or of the one that it is
+    a clone of. A name says which pipeline it is, but not the other way round."""
+    for run_id in record.drafts.runs_before(draft_id, row["pipeline_id"]) if draft_id else ():
+        found = record.pipeline_steps.of_run(run_id).get(row["node"])
+        if found is not None and found["parts"] is not None:
+            return found
+    return None

@@ -35,10 +35,14 @@ class ScheduleClock:
     def look(self) -> Optional[float]:
         """In how many seconds to look again; None: nothing is scheduled."""
         now = datetime.now(timezone.utc)
+        with self._lock:
+            busy = set(
+                self._busy
+            )  # before the record is read: one that ends meanwhile is there as it was before, and would start twice
         for schedule in self._record.schedules.due(_text(now)):
+            if schedule["id"] in busy:
+                continue
             with self._lock:
-                if schedule["id"] in self._busy:
-                    continue
                 self._busy.add(schedule["id"])
             self._work(lambda schedule=schedule: self._fire(schedule))  # type: ignore[misc]
         due = self._record.schedules.next_due()

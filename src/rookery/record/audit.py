@@ -33,7 +33,7 @@ class Audit:
         self._writing = threading.Lock()
         self._some = threading.Event()
         self._thread: Optional[threading.Thread] = None
-        self._closed = False
+        self._closed = threading.Event()
         self._since_pruned = PRUNE_EVERY  # the first batch looks
 
     def note(self, who: str, action: str, path: str, status: int, address: str, request_id: str) -> None:
@@ -80,7 +80,7 @@ class Audit:
                     self._since_pruned = 0
 
     def close(self) -> None:
-        self._closed = True
+        self._closed.set()
         self._some.set()
         if self._thread is not None:
             self._thread.join(10)
@@ -96,11 +96,9 @@ class Audit:
                 self._thread.start()
 
     def _run(self) -> None:
-        pause = threading.Event()
-        while not self._closed:
+        while not self._closed.is_set():
             self._some.wait()
-            if not self._closed:
-                pause.wait(PAUSE_S)  # more may come: one transaction for all
+            self._closed.wait(PAUSE_S)  # more may come: one transaction for all
             self._some.clear()
             try:
                 self.flush()

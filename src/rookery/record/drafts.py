@@ -95,9 +95,21 @@ class Drafts:
         """Its last run; a draft that is gone meanwhile does not matter."""
         with self._db.write() as tx:
             this = pipeline_drafts.c.id == draft_id
-            if tx.conn.execute(update(pipeline_drafts).where(this).values(last_run_id=run_id)).rowcount:
-                row = _find(tx.conn, draft_id)
-                _tell(tx, draft_id, row.revision)
+            row = tx.conn.execute(select(pipeline_drafts).where(this)).first()
+            if row is None or row.last_run_id == run_id:
+                return
+            facts = {**row.facts, "run_before_id": row.last_run_id} if row.last_run_id else row.facts
+            tx.conn.execute(update(pipeline_drafts).where(this).values(last_run_id=run_id, facts=facts))
+            _tell(tx, draft_id, row.revision)
+
+    def runs_before(self, draft_id: str, run_id: str) -> tuple[str, ...]:
+        """What was made of it before this run, the newest first; last the run that it is a clone of."""
+        with self._db.read() as conn:
+            row = conn.execute(select(pipeline_drafts).where(pipeline_drafts.c.id == draft_id)).first()
+        if row is None:
+            return ()
+        known = (row.last_run_id, row.facts.get("run_before_id"), row.facts.get("parent_run_id"))
+        return tuple(dict.fromkeys(str(each) for each in known if each and each != run_id))
 
     def delete(self, draft_id: str) -> None:
         with self._db.write() as tx:

@@ -75,6 +75,7 @@ class ModelNames:
                     else {
                         "version": newest.version,
                         "stage": newest.facts.get("stage"),
+                        "description": str(newest.facts.get("description") or ""),
                         "run_id": newest.run_id,
                         "created_utc": newest.created_utc,
                     },

@@ -19,7 +19,7 @@ from rookery.worker.http import quote_path
 __all__ = ["Tensorboard", "export_to_tensorboard"]
 
 LOOK_S = 2.0
-START_S = 60.0
+START_S = 120.0
 
 
 class Tensorboard:

@@ -209,7 +209,9 @@ class Manager:
             self.steps.forget(name)
             front.stop()
             shutil.rmtree(front.paths.root, ignore_errors=True)
-            self._record.endpoints.delete(name)
+            with self._lock:  # what was prepared is stored under it, or finds that nobody wants it any more
+                shutil.rmtree(front.paths.root, ignore_errors=True)
+                self._record.endpoints.delete(name)
         finally:
             with self._lock:
                 self._leaving.discard(name)

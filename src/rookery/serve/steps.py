@@ -80,7 +80,7 @@ class Steps:
             waits = [v for v in row["versions"] if v["wanted"] and not v["wanted"].get("failed")]
             for version in waits:
                 if not version["wanted"]["launch"]:
-                    self._prepare(name, version)
+                    self._prepare(row, version)
             front = self._front(name)
             if not any(_launched(version) for version in row["versions"]):
                 return bool(waits)
@@ -94,20 +94,26 @@ class Steps:
             self._note_absence(name, row)
             return True
         with self._lock():
-            self._take(name, status)
+            if self._is_still(row):
+                self._take(name, status)
         return bool(waits) or bool(status["problem"])
+
+    def _is_still(self, row: dict[str, Any]) -> bool:
+        """Whether it is wanted as when it was read: it may have been deleted since, and another one may have its name."""
+        now = self._record.endpoints.get(row["name"])
+        return bool(now["created_utc"] == row["created_utc"] and now["operation"]["kind"] != "delete")
 
     # -- preparing
 
-    def _prepare(self, name: str, version: dict[str, Any]) -> None:
-        key = (name, version["name"], version["wanted"]["revision"])
+    def _prepare(self, row: dict[str, Any], version: dict[str, Any]) -> None:
+        key = (row["name"], version["name"], version["wanted"]["revision"])
         if key not in self._preparing:
             self._preparing.add(key)
-            self._pool.submit(self._prepare_now, key, version["wanted"])
+            self._pool.submit(self._prepare_now, key, version["wanted"], row["created_utc"])
 
-    def _prepare_now(self, key: tuple[str, str, int], wanted: dict[str, Any]) -> None:
+    def _prepare_now(self, key: tuple[str, str, int], wanted: dict[str, Any], created_utc: str) -> None:
         """In a worker thread."""
-        name, version, _ = key
+        name, version, revision = key
         made, words = None, ""
         served = self._paths.served(name)
         try:
@@ -121,7 +127,10 @@ class Steps:
             words = f"It could not be prepared: {error!r}."
         try:
             with self._lock():
-                self._prepared(key, made, words)
+                if self._record.endpoints.get(name)["created_utc"] == created_utc:
+                    self._prepared(key, made, words)
+                else:  # deleted meanwhile, and another one has its name: that is prepared for itself
+                    shutil.rmtree(served.app(version, revision), ignore_errors=True)
         except NotFoundError:  # deleted meanwhile
             shutil.rmtree(served.root, ignore_errors=True)
         except Exception:
@@ -233,7 +242,8 @@ class Steps:
         if row["state"] == "Healthy":
             error = {"code": "front", "summary": "Its front does not answer; it is started again.", "last_lines": []}
             with self._lock():
-                self._record.endpoints.change(name, {"state": "Unhealthy", "error": error})
+                if self._is_still(row):
+                    self._record.endpoints.change(name, {"state": "Unhealthy", "error": error})
 
     def _store_numbers(self, row: dict[str, Any], status: dict[str, Any]) -> None:
         have = row["settings"].get("have") or {}

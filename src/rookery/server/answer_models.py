@@ -108,6 +108,13 @@ class Experiment(Answer):
     run_count: int
 
 
+class ExperimentCounted(Experiment):
+    """`run_count` is of all that were ever made; these two are of what is neither archived nor deleted."""
+
+    shown_count: int
+    child_count: int
+
+
 class Phase(Answer):
     status: str
     since_utc: str

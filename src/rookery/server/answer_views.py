@@ -472,6 +472,7 @@ class Reproducible(Answer):
 class LatestVersion(Answer):
     version: int
     stage: MaybeText
+    description: str
     run_id: MaybeText
     created_utc: str
 

@@ -13,7 +13,7 @@ __all__ = ["PIPELINES"]
 _V1 = "/pipelines/v1.0"
 
 PIPELINES: dict[tuple[str, str], tuple[str, Any, Any]] = {
-    ("GET", "/modules"): ("list_modules", listing("modules", p.ModuleCard), None),
+    ("GET", "/modules"): ("list_modules", listing("modules", p.ModuleCard, others=list[p.ModuleCard]), None),
     ("POST", "/modules"): ("add_module", p.ModuleCard, None),
     ("PUT", "/modules/{name}"): ("create_module", p.ModuleVersions, None),
     ("PATCH", "/modules/{name}"): ("change_module", p.ModuleVersions, None),

@@ -62,7 +62,9 @@ def studio_page(services: Services, request: Request) -> Response:
         text = f.read()
     # All of the page's addresses are relative to this, so it works at any depth and behind any proxy.
     base = f'<base href="{html.escape(services.prefix)}/">'
-    return HTMLResponse(text.replace("<head>", "<head>" + base, 1), headers=_HEADERS)
+    # Where its stream begins: what happens before that is open, after the page has asked, would be told to nobody.
+    after = f'<meta name="rookery-after" content="{services.record.events.last_seq()}">'
+    return HTMLResponse(text.replace("<head>", "<head>" + base + after, 1), headers=_HEADERS)
 
 
 def asset_answer(name: str, request: Request, folder: str = "assets") -> Response:

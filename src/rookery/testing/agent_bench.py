@@ -83,7 +83,7 @@ class Bench:
         self.agents.append(agent)
         return agent
 
-    def run(self, job: Job, timeout_s: float = 60.0) -> dict[str, Any]:
+    def run(self, job: Job, timeout_s: float = 120.0) -> dict[str, Any]:
         """Run an agent to its end; the outcome it reported."""
         agent = self.start(job)
         code = agent.wait(timeout_s)
@@ -117,7 +117,7 @@ def _own_variables() -> dict[str, str]:
     return {name: value for name in list(os.environ) if (value := os.environ.get(name)) is not None}
 
 
-def wait_until(condition: Any, timeout_s: float = 60.0) -> None:
+def wait_until(condition: Any, timeout_s: float = 90.0) -> None:
     deadline = time.monotonic() + timeout_s
     while not condition():
         assert time.monotonic() < deadline, "the condition did not come true"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import glob
+import importlib
 import json
 import os
 import subprocess
@@ -123,7 +124,7 @@ class Browser:
         context.setdefault("reduced_motion", "reduce")
         context.setdefault("locale", "en-GB")
         profile = self.browser.new_context(**context)
-        profile.set_default_timeout(60_000)  # a loaded machine is slow, not wrong
+        profile.set_default_timeout(120_000)  # a loaded machine is slow, not wrong
         try:
             page = profile.new_page()
             seen = Seen(page, self.shots)
@@ -168,12 +169,14 @@ def ensure_browser() -> str:
     if not os.path.exists(_FONT):
         wanted["a font (without one, pages are empty boxes)"] = "fonts-dejavu-core"
     program = ensure_programs(wanted)["chromium"]
-    if not _is_importable():
-        with open(os.path.join(ROOT, ".venv-browser.lock"), "w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # whoever else asks at the same time
-            _make_environment()
+    with open(os.path.join(ROOT, ".venv-browser.lock"), "w") as lock:
+        # Also to look: what another process is just installing can be imported in part, and is then broken in this one.
+        fcntl.flock(lock, fcntl.LOCK_EX)
         if not _is_importable():
-            raise RuntimeError(f"Playwright cannot be imported from {FOLDER}. Remove that folder and try again.")
+            _make_environment()
+            importlib.invalidate_caches()
+            if not _is_importable():
+                raise RuntimeError(f"Playwright cannot be imported from {FOLDER}. Remove that folder and try again.")
     return program
 
 

@@ -12,7 +12,6 @@ import fcntl
 import importlib.util
 import os
 import signal
-import socket
 import subprocess
 import sys
 import sysconfig
@@ -22,6 +21,8 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from typing import Any
+
+from rookery.testing.ports import free_port
 
 __all__ = ["ACCOUNT", "ACCOUNT_KEY", "azurite", "ensure_store_clients", "gcs_emulator"]
 
@@ -83,7 +84,7 @@ def azurite(folder: str) -> Iterator[str]:
             beside = {**os.environ, "PATH": os.path.dirname(node) + os.pathsep + os.environ.get("PATH", "")}
             options = ["--prefix", home, "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel", "error"]
             _run([node, build._npm(), "install", *options, AZURITE], env=beside)
-    port = _free_port()
+    port = free_port()
     command = [node, script, "--blobHost", "127.0.0.1", "--blobPort", str(port), "--location", folder]
     with _server([*command, "--silent", "--skipApiVersionCheck", "--disableTelemetry"], port):
         yield f"http://127.0.0.1:{port}/{ACCOUNT}"
@@ -93,7 +94,7 @@ def azurite(folder: str) -> Iterator[str]:
 def gcs_emulator() -> Iterator[str]:
     """The address of a server that speaks Google Cloud Storage's JSON interface and keeps objects in memory."""
     python = ensure_store_clients()
-    port = _free_port()
+    port = free_port()
     command = [python, "-c", _EMULATOR, "start", "--host", "127.0.0.1", "--port", str(port), "--in-memory"]
     with _server(command, port):
         yield f"http://127.0.0.1:{port}"
@@ -139,13 +140,6 @@ def _answers(port: int) -> bool:
     except OSError:
         return False
     return True
-
-
-def _free_port() -> int:
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        port: int = s.getsockname()[1]
-        return port
 
 
 def _studio_build() -> Any:

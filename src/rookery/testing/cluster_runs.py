@@ -70,14 +70,19 @@ STEPS = """
     from rookery.worker import checkpoint_dir, leave_for_resume, should_stop
     done = os.path.join(checkpoint_dir(), 'done-' + os.environ['ROOKERY_NODE'])
     step = int(open(done).read()) if os.path.exists(done) else 0
-    print('ATTEMPT', os.environ['ROOKERY_ATTEMPT'], 'FROM', step, 'ON', socket.gethostname(), flush=True)
+    def save():
+        with open(done + '.new', 'w') as f:
+            f.write(str(step))
+        os.replace(done + '.new', done)
+    should_stop()
+    begin, step = step, step + 1
+    save()  # before anybody hears of it: whoever reads the line may end us at once
+    print('ATTEMPT', os.environ['ROOKERY_ATTEMPT'], 'FROM', begin, 'ON', socket.gethostname(), flush=True)
     while not os.path.exists(os.path.join(sys.argv[1], 'end')):
         if should_stop():
             leave_for_resume()
         step += 1
-        with open(done + '.new', 'w') as f:
-            f.write(str(step))
-        os.replace(done + '.new', done)
+        save()
         time.sleep(0.05)
     print('DONE', step, flush=True)
 """
@@ -171,17 +176,19 @@ def completes(run: Any) -> dict[str, Any]:
 
 
 def wait_for_start(run: Any, count: int) -> None:
-    """Until so many ranks of STEPS have begun."""
+    """Until so many ranks of STEPS have begun, and the record says so."""
     try:
         wait_for(lambda: len(lines(run, "ATTEMPT")) == count, "the ranks", START_S)
+        wait_for(lambda: run.get_status() == "Running", "that it runs", START_S)
     except AssertionError as error:
         raise AssertionError(evidence(run)) from error
 
 
 def lines(run: Any, word: str) -> list[list[str]]:
-    """The words of all lines of its ranks that begin with one."""
+    """The words of all lines of its ranks that begin with one. Whole lines only: without a buffer a `print` is several writes."""
     logs = run.get_details_with_logs()["logFiles"]
-    text = "\n".join(value for name, value in sorted(logs.items()) if "70_driver_log" in name)
+    texts = [value for name, value in sorted(logs.items()) if "70_driver_log" in name]
+    text = "".join(value[: value.rfind("\n") + 1] for value in texts)
     return [line.split() for line in text.splitlines() if line.startswith(word)]
 
 

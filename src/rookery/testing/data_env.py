@@ -7,9 +7,10 @@ import os
 import subprocess
 import sys
 
+from rookery.testing.checkout import ROOT, show_checkout
+
 __all__ = ["ROOT", "ensure_data_python"]
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 FOLDER = os.path.join(ROOT, ".venv-data")
 WANTED = ("pandas>=2", "pyarrow>=15")
 
@@ -27,14 +28,7 @@ def ensure_data_python() -> str:
             _run([sys.executable, "-m", "venv", FOLDER])
         if subprocess.run([python, "-c", "import pandas, pyarrow"], capture_output=True, check=False).returncode:
             _run([python, "-m", "pip", "install", "-q", "--no-input", *WANTED])
-        site = subprocess.run(
-            [python, "-c", "import sysconfig; print(sysconfig.get_paths()['purelib'])"],
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.strip()
-        with open(os.path.join(site, "rookery-checkout.pth"), "w") as f:
-            f.write(os.path.join(ROOT, "src") + "\n")
+        show_checkout(python)
     return python
 
 

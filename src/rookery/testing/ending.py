@@ -11,7 +11,7 @@ from rookery.spec.paths import WorkspacePaths
 
 __all__ = ["RUN_LIMIT_S", "evidence", "wait_for_end"]
 
-RUN_LIMIT_S = 120.0
+RUN_LIMIT_S = 200.0
 LAST_BYTES = 4000
 
 

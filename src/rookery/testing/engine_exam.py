@@ -35,8 +35,8 @@ class Deaths:
         self.threads: list[threading.Thread] = []
 
     def __call__(self, death: Death) -> None:
+        self.threads.append(threading.current_thread())  # first: whoever waits looks at `seen`
         self.seen.append(death)
-        self.threads.append(threading.current_thread())
 
     def of(self, place: Place) -> list[Death]:
         return [d for d in self.seen if d.place == place]

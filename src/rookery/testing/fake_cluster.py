@@ -145,9 +145,9 @@ class FakeCluster:
             agent = self.agents.get(_key(place))
             ended = []
             if agent is not None and agent.is_alive:
-                agent.is_alive = False
                 machine = self.machines[agent.machine]
                 machine.used -= agent.cpus
+                agent.is_alive = False  # last: tests look at it without the lock
                 ended = [place]
             for key, (gang, _) in list(self.waiting.items()):
                 if place in gang:

@@ -70,8 +70,9 @@ class FakeKeeper:
             os.unlink(self.socket)
         self._server = _Server(self)
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
-        with open(self.endpoint, "w", encoding="utf-8") as f:
+        with open(self.endpoint + ".new", "w", encoding="utf-8") as f:
             json.dump({"socket": self.socket, "pid": os.getpid(), "protocol": 1}, f)
+        os.replace(self.endpoint + ".new", self.endpoint)
         return self
 
     def stop(self) -> None:
@@ -82,14 +83,14 @@ class FakeKeeper:
             server.server_close()
             server.cut()
 
-    def wait_for(self, kind: str, timeout_s: float = 30.0) -> Any:
+    def wait_for(self, kind: str, timeout_s: float = 90.0) -> Any:
         """The first event of this kind; waits for it."""
         with self.changed:
             found = self.changed.wait_for(lambda: [e for e in self.events if e[0] == kind], timeout_s)
         assert found, f"no {kind} within {timeout_s} s; there was {self.events}"
         return found[0][1]
 
-    def wait_until(self, condition: Any, timeout_s: float = 30.0) -> None:
+    def wait_until(self, condition: Any, timeout_s: float = 90.0) -> None:
         with self.changed:
             assert self.changed.wait_for(condition, timeout_s), f"not within {timeout_s} s"
 

@@ -9,9 +9,10 @@ import subprocess
 import sys
 import sysconfig
 
+from rookery.testing.checkout import ROOT, show_checkout
+
 __all__ = ["ensure_modules_python"]
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 FOLDER = os.path.join(ROOT, ".venv-modules")
 WANTED = ("pyarrow>=15",)
 _TRY = (
@@ -30,10 +31,7 @@ def ensure_modules_python() -> str:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not os.path.exists(python):
             _run([sys.executable, "-m", "venv", FOLDER])
-        asked = [python, "-c", "import sysconfig; print(sysconfig.get_paths()['purelib'])"]
-        site = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
-        with open(os.path.join(site, "rookery-checkout.pth"), "w") as f:
-            f.write(f"{os.path.join(ROOT, 'src')}\n{sysconfig.get_paths()['purelib']}\n")
+        show_checkout(python, sysconfig.get_paths()["purelib"])
         if subprocess.run([python, "-c", _TRY], capture_output=True, check=False).returncode:
             _run([python, "-m", "pip", "install", "-q", "--no-input", "--no-deps", *WANTED])
             _run([python, "-c", _TRY])

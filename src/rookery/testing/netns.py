@@ -32,7 +32,7 @@ from rookery.testing.debian import ensure_programs
 __all__ = ["Network", "Node", "remove_network"]
 
 STATE = "/run/rookery-netns"
-_TIMEOUT_S = 30.0
+_TIMEOUT_S = 90.0
 _NO_PID = 2**22 + 1  # above the highest that Linux gives
 
 

@@ -26,7 +26,7 @@ def ensure_openmpi() -> str:
     variables = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     with apt_alone():
         for command in (["apt-get", "update"], ["apt-get", "install", "-y", "openmpi-bin", "libopenmpi-dev"]):
-            done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=240, check=False)
+            done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=600, check=False)
             problem = done.stderr[-500:] if done.returncode else ""
     found = shutil.which("mpirun")
     if not found:

@@ -302,9 +302,11 @@ class RayCluster:
         """A program that is this cluster's Python, run on the head."""
         path = os.path.join(self.folder, "python-on-head")
         words = " ".join(f"'{word}'" for word in self.head.command([self.python]))
-        with open(path, "w") as f:
+        new = f"{path}.{secrets.token_hex(4)}"  # a bridge may be starting it in this very moment
+        with open(new, "w") as f:
             f.write(f'#!/bin/sh\nexec {words} "$@"\n')
-        os.chmod(path, 0o755)
+        os.chmod(new, 0o755)
+        os.replace(new, path)
         return path
 
 

@@ -58,7 +58,7 @@ class RemoteEngineExam(EngineExam):
 
     def test_gives_back_what_an_agent_had(self, cluster, started, new_place, up):
         engine, deaths = started()
-        before = wait_for(partial(_free, engine), "the free cores")
+        before = wait_for(partial(_all_free, engine), "free cores: what was there before may still be ending")
         place = new_place()
         engine.place([place])
         up(place)
@@ -145,6 +145,12 @@ class DeadNodeExam:
 
 def _free(engine: Engine) -> int:
     return sum(n.free_cpus for n in engine.nodes())
+
+
+def _all_free(engine: Engine) -> int:
+    """How many cores there are; 0 while one of them is in use."""
+    nodes = engine.nodes()
+    return sum(n.cpus for n in nodes) if all(n.free_cpus == n.cpus for n in nodes) else 0
 
 
 def _usable(engine: Engine) -> set[str]:

@@ -33,10 +33,10 @@ _PROGRAMS = {
     "sbatch": "slurm-client",
     "munged": "munge",
 }
-_READY_S = 30.0
+_READY_S = 90.0
 _KEPT = "rkslurm"  # the name of the one that outlives this process
 
-# Timeouts are as small as Slurm takes them, so that tests of dead nodes are short.
+# Timeouts are small, so that tests of dead nodes are short.
 _CONF = """\
 ClusterName=rookery
 SlurmctldHost={head}({head_address})
@@ -99,7 +99,7 @@ class SlurmCluster:
         cpus: int = 4,
         gpus: int = 2,
         memory_mb: int = 4000,
-        slurmd_timeout_s: int = 6,
+        slurmd_timeout_s: int = 10,
         private: Sequence[str] = (),
         own_pids: bool = False,
         persistent: bool = False,
@@ -218,11 +218,11 @@ class SlurmCluster:
         """End everything and remove it."""
         self.network.close()
         for daemon in self._daemons.values():
-            daemon.wait(10)
+            daemon.wait(_READY_S)
         if self._munge is not None:
             with contextlib.suppress(ProcessLookupError):
                 self._munge.kill()
-            self._munge.wait(10)
+            self._munge.wait(_READY_S)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     # -- inside --------------------------------------------------------------------------------------------
@@ -281,7 +281,7 @@ class SlurmCluster:
         daemon = self._daemons.pop(name)
         with contextlib.suppress(ProcessLookupError):
             os.kill(daemon.pid, signal.SIGKILL)
-        daemon.wait(10)
+        daemon.wait(_READY_S)
 
     def _wait(self, condition: Callable[[], bool], what: str) -> None:
         until = time.monotonic() + _READY_S

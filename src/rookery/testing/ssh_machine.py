@@ -9,7 +9,9 @@ Nothing of this machine's own ssh is used or changed: no service, no key, no kno
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import subprocess
 import time
 from collections.abc import Sequence
@@ -22,6 +24,7 @@ from rookery.testing.netns import Network, Node
 __all__ = ["PASSWORD", "PORT", "SshMachines"]
 
 PORT = 2222
+PATIENCE_S = 60.0
 PASSWORD = "rookery's own: not a secret"
 _CONFIG = """
 Port {port}
@@ -83,7 +86,7 @@ class SshMachines:
     def close(self) -> None:
         self.network.close()
         for server in self._servers.values():
-            server.wait(10)
+            server.wait(PATIENCE_S)
 
     def options(self, names: Sequence[str] = (), **others: Any) -> dict[str, Any]:
         """Options of an SshEngine for these machines (default: all)."""
@@ -127,7 +130,7 @@ class SshMachines:
         before = log.read_text().count("Server listening") if log.exists() else 0
         server = node.popen(command, stdin=subprocess.DEVNULL)
         self._servers[name] = server
-        until = time.monotonic() + 30
+        until = time.monotonic() + PATIENCE_S
         while not log.exists() or log.read_text().count("Server listening") <= before:
             if server.poll() is not None or time.monotonic() > until:
                 raise RuntimeError(f"sshd of {name} did not start: {log.read_text() if log.exists() else ''}")
@@ -139,14 +142,14 @@ class SshMachines:
     def end_sshd(self, name: str) -> None:
         """End sshd and its connections on a machine; what was started through it stays."""
         node = self.network[name]
-        for pid in _processes(node, "sshd"):
-            subprocess.run(["kill", "-9", str(pid)], check=False)
-        self._servers.pop(name).wait(10)
+        _kill(_processes(node, "sshd"))
+        self._servers.pop(name).wait(PATIENCE_S)
+        _kill(_processes(node, "sshd"))  # of a connection that it had just taken
 
     def crash(self, name: str) -> None:
         """The power is gone."""
         self.network[name].crash()
-        self._servers.pop(name).wait(10)
+        self._servers.pop(name).wait(PATIENCE_S)
 
     def boot(self, name: str) -> None:
         self.network[name].boot()
@@ -162,6 +165,12 @@ class SshMachines:
             path.touch(0o600)
             path.write_text(f"root:{crypted}:19000:0:99999:7:::\nsshd:*:19000:0:99999:7:::\n")
         return path
+
+
+def _kill(pids: Sequence[int]) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def _processes(node: Node, name: str) -> list[int]:

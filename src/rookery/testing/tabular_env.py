@@ -7,9 +7,10 @@ import os
 import subprocess
 import sys
 
+from rookery.testing.checkout import ROOT, show_checkout
+
 __all__ = ["ROOT", "ensure_tabular_python"]
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 FOLDER = os.path.join(ROOT, ".venv-tabular")
 # What the extra `tabular` asks for, and what its tests are run with.
 WANTED = (
@@ -38,10 +39,7 @@ def ensure_tabular_python() -> str:
             _run([sys.executable, "-m", "venv", FOLDER])
         if subprocess.run([python, "-c", _TRY], capture_output=True, check=False).returncode:
             _run([python, "-m", "pip", "install", "-q", "--no-input", *WANTED])
-        asked = [python, "-c", "import sysconfig; print(sysconfig.get_paths()['purelib'])"]
-        site = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
-        with open(os.path.join(site, "rookery-checkout.pth"), "w") as f:
-            f.write(os.path.join(ROOT, "src") + "\n")
+        show_checkout(python)
     return python
 
 

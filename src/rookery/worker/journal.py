@@ -108,8 +108,7 @@ class Journal(object):
                 return
             # After a fork the parent's file stays the parent's: this process gets its own.
             name = "%d-%s%s.jnl" % (_getpid(), binascii.hexlify(os.urandom(4)).decode("ascii"), _rank_mark())
-            if not os.path.isdir(self.folder):
-                os.makedirs(self.folder)
+            os.makedirs(self.folder, exist_ok=True)  # several processes begin theirs at once
             self._path = os.path.join(self.folder, name)
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
             self._fd = os.open(self._path, flags, 0o600)

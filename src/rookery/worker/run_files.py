@@ -122,8 +122,7 @@ class FilesPart(RunBase):
         token = "{}-{}".format(os.getpid(), binascii.hexlify(os.urandom(8)).decode("ascii"))
         target = os.path.join(folder, token)
         try:
-            if not os.path.isdir(folder):
-                os.makedirs(folder)
+            os.makedirs(folder, exist_ok=True)  # several processes hand something over at once
             if _is_path(path_or_stream):
                 copy_file(_checked_file(path_or_stream), target)
             else:

@@ -11,6 +11,7 @@ export const POLL_MS = 5000;
 const HIDDEN_MS = 30_000;
 
 let state: Connection = "connecting";
+let told = firstSeq(); // the last event that this tab knows of, whoever holds the stream
 const stateListeners = new Set<() => void>();
 const eventListeners = new Set<(event: StreamEvent) => void>();
 
@@ -70,6 +71,7 @@ export function touchedKeys(event: StreamEvent): unknown[][] {
 export function startLive(client: QueryClient): () => void {
   const gather = makeGather({ isFetching: (queryKey) => client.isFetching({ queryKey }), invalidate: (queryKey) => void client.invalidateQueries({ queryKey }) });
   const take = (event: StreamEvent) => {
+    if (Number.isFinite(event.seq)) told = Math.max(told ?? 0, event.seq);
     for (const listener of eventListeners) listener(event);
     gather.add(touchedKeys(event));
   };
@@ -94,10 +96,17 @@ export function startLive(client: QueryClient): () => void {
 
 function makeStream(take: (event: StreamEvent) => void, become: (state: Connection) => void): EventStream {
   const url = (after: number | null) => apiUrl(PATHS.follow_all[1], {}, { after, kinds: KINDS.join(",") }).toString();
-  const stream = new EventStream({ url, kinds: KINDS, onEvent: take, onState: become });
+  // From where the page was made, or from what another tab has told: nothing that happens while it is being opened is missed.
+  const stream = new EventStream({ url, kinds: KINDS, onEvent: take, onState: become, after: told });
   window.addEventListener("online", () => stream.retryNow());
   document.addEventListener("visibilitychange", () => !document.hidden && stream.retryNow());
   return stream;
+}
+
+/** The last event when the keeper made this page (server/studio.py writes it there); null where it did not. */
+function firstSeq(): number | null {
+  const given = typeof document === "undefined" ? null : document.querySelector('meta[name="rookery-after"]')?.getAttribute("content");
+  return given && /^\d+$/.test(given) ? Number(given) : null;
 }
 
 /** One tab holds the stream and tells the others: browsers allow six connections to a server, and an open stream keeps a keeper up. */

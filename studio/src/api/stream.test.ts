@@ -55,6 +55,14 @@ describe("EventStream", () => {
     sources[1]?.onopen?.();
     expect(states).toEqual(["connecting", "live", "away", "live"]);
   });
+  it("begins after the event that it is given", () => {
+    const stream = new EventStream({ url: (after) => `events?after=${after}`, kinds: ["status"], onEvent: (event) => events.push(event), onState: () => undefined, after: 7, open: (url) => (sources.push(new FakeSource(url)), sources[0] as FakeSource) });
+    stream.start();
+    expect(sources[0]?.url).toBe("events?after=7");
+    sources[0]?.tell("status", 7);
+    sources[0]?.tell("status", 8);
+    expect(events.map((event) => event.seq)).toEqual([8]);
+  });
   it("tells no event twice", () => {
     make().start();
     sources[0]?.tell("status", 5);

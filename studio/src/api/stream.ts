@@ -24,6 +24,8 @@ export interface StreamOptions {
   kinds: readonly Kind[];
   onEvent: (event: StreamEvent) => void;
   onState: (state: Connection) => void;
+  /** The number to begin after, where one is known; else from now on. */
+  after?: number | null;
   open?: (url: string) => Source;
   random?: () => number;
 }
@@ -37,10 +39,12 @@ export class EventStream {
   private source: Source | null = null;
   private timer: ReturnType<typeof setTimeout> | null = null;
   private failures = 0;
-  private last: number | null = null;
+  private last: number | null;
   private isClosed = false;
 
-  constructor(private readonly options: StreamOptions) {}
+  constructor(private readonly options: StreamOptions) {
+    this.last = options.after ?? null;
+  }
 
   start(): void {
     if (!this.isClosed && (this.source || this.timer !== null)) return; // it runs

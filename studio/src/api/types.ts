@@ -784,8 +784,19 @@ export interface ExperimentChange {
   name?: string | null;
 }
 
-export interface ExperimentListing {
-  experiments: Experiment[];
+export interface ExperimentCounted {
+  id: string;
+  name: string;
+  created_utc: string;
+  archived_utc: string | null;
+  tags: Record<string, string | null>;
+  run_count: number;
+  shown_count: number;
+  child_count: number;
+}
+
+export interface ExperimentCountedListing {
+  experiments: ExperimentCounted[];
 }
 
 export interface Files {
@@ -969,6 +980,7 @@ export interface LatencyTotal {
 export interface LatestVersion {
   version: number;
   stage: string | null;
+  description: string;
   run_id: string | null;
   created_utc: string;
 }
@@ -1247,8 +1259,9 @@ export interface ModuleCard {
   version: string;
 }
 
-export interface ModuleCardListing {
+export interface ModuleCardPage {
   modules: ModuleCard[];
+  others: ModuleCard[];
 }
 
 export interface ModuleChange {
@@ -2666,9 +2679,9 @@ export interface Operations {
   label_environment: { path: { name: string }; query: {}; body: EnvironmentLabels; answer: Environment };
   list_environment_runs: { path: { name: string }; query: { version?: string | null; limit?: number }; body: undefined; answer: BriefRunListing };
   follow_all: { path: {}; query: { after?: number | null; kinds?: string }; body: undefined; answer: Response };
-  list_experiments: { path: {}; query: { view?: string }; body: undefined; answer: ExperimentListing };
+  list_experiments: { path: {}; query: { view?: string }; body: undefined; answer: ExperimentCountedListing };
   delete_experiment: { path: { name: string }; query: {}; body: undefined; answer: Empty };
-  get_experiment: { path: { name: string }; query: {}; body: undefined; answer: Experiment };
+  get_experiment: { path: { name: string }; query: {}; body: undefined; answer: ExperimentCounted };
   change_experiment: { path: { name: string }; query: {}; body: ExperimentChange; answer: Experiment };
   ensure_experiment: { path: { name: string }; query: {}; body: undefined; answer: Experiment };
   collect_garbage: { path: {}; query: {}; body: Wish; answer: Anything };
@@ -2697,7 +2710,7 @@ export interface Operations {
   get_lineage: { path: { name: string; version: number }; query: {}; body: undefined; answer: Lineage };
   get_model_picture: { path: { name: string; version: number; path: string }; query: {}; body: undefined; answer: Response };
   preview_model_file: { path: { name: string; version: number; path: string }; query: { rows?: number }; body: undefined; answer: Preview };
-  list_modules: { path: {}; query: {}; body: undefined; answer: ModuleCardListing };
+  list_modules: { path: {}; query: { versions?: boolean }; body: undefined; answer: ModuleCardPage };
   add_module: { path: {}; query: {}; body: ModuleNew; answer: ModuleCard };
   delete_module: { path: { name: string }; query: {}; body: undefined; answer: Empty };
   change_module: { path: { name: string }; query: {}; body: ModuleChange; answer: ModuleVersions };

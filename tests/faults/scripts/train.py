@@ -40,7 +40,7 @@ def slow_death(group):
         raise ValueError("bad label")
     finally:
         group.close()
-        time.sleep(0.15)
+        time.sleep(0.05)
 
 
 def slow_exit(group):

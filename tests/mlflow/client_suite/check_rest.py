@@ -23,7 +23,7 @@ def ask(tracking):
             request.add_header("Authorization", authorization)
         request.add_header("Content-Type", "application/json")
         try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
+            with urllib.request.urlopen(request, timeout=120) as answer:
                 text = answer.read()
                 return answer.status, json.loads(text) if text[:1] in b"{[" and text else text
         except urllib.error.HTTPError as error:

@@ -27,7 +27,7 @@ def client():
 def fresh():
     """An empty store."""
     mlflow.end_run()
-    urllib.request.urlopen(urllib.request.Request(RESET, method="POST"), timeout=30).read()
+    urllib.request.urlopen(urllib.request.Request(RESET, method="POST"), timeout=120).read()
 
 
 @pytest.fixture

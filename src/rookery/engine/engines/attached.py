@@ -53,7 +53,8 @@ class Attached:
         self._tried = threading.Event()
         self._closing = threading.Event()
         self._look = threading.Event()
-        self._counted = threading.Event()
+        self._rounds = threading.Condition()
+        self._num_begun = self._num_done = 0  # rounds in which the machines were asked about
         self._threads = [
             threading.Thread(target=self._watch, name=f"rookery-{name}-watch", daemon=True),
             threading.Thread(target=self._work, name=f"rookery-{name}-work", daemon=True),
@@ -74,6 +75,8 @@ class Attached:
         self._look.set()
         self._usable.set()
         self._tried.set()
+        with self._rounds:
+            self._rounds.notify_all()
         self._jobs.put(None)
         for thread in self._threads:
             if thread.is_alive() and thread is not threading.current_thread():
@@ -93,9 +96,11 @@ class Attached:
     def recount(self, wait_s: float = 3.0) -> None:
         """For whoever may wait: ask about the machines now. What was known before serves when no answer comes in time."""
         if self._usable.is_set() and not self._closing.is_set():
-            self._counted.clear()
-            self._look.set()
-            self._counted.wait(wait_s)
+            with self._rounds:
+                # A round that has begun may have asked before whatever the caller wants to see.
+                wanted = self._num_begun + 1
+                self._look.set()
+                self._rounds.wait_for(lambda: self._num_done >= wanted or self._closing.is_set(), wait_s)
 
     def wait_usable(self, timeout_s: float) -> bool:
         """For whoever may wait: whether the engine could be used within that time. One that says no is not waited for."""
@@ -107,12 +112,16 @@ class Attached:
     def _watch(self) -> None:
         failures = 0
         while not self._closing.is_set():
+            with self._rounds:
+                self._num_begun += 1
             if self.engine is None:
                 self._try_start()
             if self.engine is not None:
                 self._count()
             self._tried.set()
-            self._counted.set()
+            with self._rounds:
+                self._num_done = self._num_begun
+                self._rounds.notify_all()
             failures = failures + 1 if self.fault else 0
             pause_s = AGAIN_S[min(failures, len(AGAIN_S)) - 1] if failures else CENSUS_S
             self._look.wait(pause_s)
@@ -147,8 +156,8 @@ class Attached:
             return
         changed = (census, num_addable) != (self.census, self.num_addable) or self.counted_at is None
         self.census, self.num_addable, self.counted_at = census, num_addable, time.monotonic()
+        self._usable.set()  # before it is said: whoever hears of it may ask
         self._tell("", changed)
-        self._usable.set()
 
     def _tell(self, problem: str, changed: bool = False) -> None:
         if problem != self.fault:

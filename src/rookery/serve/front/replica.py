@@ -43,6 +43,7 @@ class Replica:
         self.exit_code: Optional[int] = None
         self.verdict = ""  # why it was ended by us, where that was its own doing
         self.is_dismissed = False  # one less is wanted
+        self.is_first_waiting = False  # what is first in `under_way` has not begun: what it had was answered for it
         self.since = time.time()
         self.ready_at = 0.0
         self.busy_since = 0.0
@@ -121,6 +122,7 @@ class Replica:
         if kind == ANSWER:
             request = self.under_way.pop(number, None)
             self.busy_since = time.monotonic()
+            self.is_first_waiting = False  # it was quicker than its end, and has gone on to the next one
             if request is not None:
                 self._owner.replica_answered(self, request, head, body)
             if self.state == "draining" and not self.under_way:

@@ -99,7 +99,8 @@ class Revision:
         # One that took too much memory for it would take it again.
         is_pure = bool(self.told.get("no_code")) and not replica.verdict
         for place, request in enumerate(under_way):
-            self._owner.take_back(request, may_repeat=is_pure or place > 0, words=replica.how_it_ended())
+            is_untouched = place > 0 or replica.is_first_waiting
+            self._owner.take_back(request, may_repeat=is_pure or is_untouched, words=replica.how_it_ended())
         if self.state in ("leaving", "failed") or replica.is_dismissed:
             self._owner.wake()
             return

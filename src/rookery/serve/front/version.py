@@ -15,6 +15,7 @@ from rookery.serve.front.wire import Request, refusal
 __all__ = ["Version"]
 
 SERVER_VERSION = "rookery"
+REPEATS = 1  # a request that kills whoever has it is not handed on from process to process
 
 
 class Version:
@@ -113,9 +114,9 @@ class Version:
         self._count(self.name, total, run, queue, batch, status >= 500)  # when nobody waits for it any more
 
     def take_back(self, request: Request, may_repeat: bool, words: str) -> None:
-        """A process died over it, or before it came to it."""
+        """A process died over it, or before it came to it: it is asked once more, where that can do no harm."""
         request.tries += 1
-        if may_repeat and request.tries <= 2:
+        if may_repeat and request.tries <= REPEATS:
             self.waiting.appendleft(request)
             self.wake()
             return
@@ -125,7 +126,8 @@ class Version:
         number, request = replica.under_way.popitem(last=False)
         del number
         replica.kill()
-        replica.busy_since = time.monotonic()  # what waited behind it has not begun: it is asked again elsewhere
+        replica.busy_since = time.monotonic()
+        replica.is_first_waiting = True  # what waited behind it has not begun: it is asked again elsewhere
         words = f"run() took longer than {timeout_s:g} s (scoring_timeout_ms); its process is replaced."
         self._refuse(request, 504, words)
 

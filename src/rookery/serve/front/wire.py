@@ -20,6 +20,7 @@ JOINED = 256 * 1024  # a body of this size is copied sooner than sent for itself
 STRAIGHT = 4 * 1024 * 1024  # the largest body that the socket is read straight into
 SHARE = 16  # once this part of it is there: memory is not given for a mere Content-Length
 MAX_CONNECTIONS = 4000
+LINGER_S = 5.0  # for a client that was refused to read why, and to stop sending
 # Where all sockets of this process are read into: what is in it is taken out before the next one is read. asyncio's own way asks the
 # system for a quarter of a megabyte at every read, and gives it back.
 RECEIVED = memoryview(bytearray(256 * 1024))
@@ -63,6 +64,7 @@ class Connection(asyncio.BufferedProtocol):
         self._chunks: list[bytes] = []
         self._size = 0  # of the chunks
         self._busy = False  # a request is being answered
+        self._is_refused = False  # what still comes is thrown away
         self._close_after = False
         self.heard = time.monotonic()
 
@@ -84,6 +86,8 @@ class Connection(asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         self.heard = time.monotonic()
+        if self._is_refused:
+            return
         if self._body is not None:
             self._left -= nbytes
             if not self._left:
@@ -130,13 +134,20 @@ class Connection(asyncio.BufferedProtocol):
             self._transport.close()
 
     def refuse(self, status: int, words: str) -> None:
-        """What cannot be a request of ours: said, and hung up."""
-        if self._transport is not None:
+        """What cannot be a request of ours: said, and hung up.
+
+        Not at once: a socket that is closed while bytes are on their way to it resets the connection, and a client that is still
+        sending would be told that it is broken, not why it was refused. It hangs up itself, or after a while we do.
+        """
+        transport = self._transport
+        if transport is not None:
             body, content_type = refusal(status, words)
-            write_parts(self._transport, answer_head(status, [], len(body), content_type, True), body)
-            self._transport.close()
-            self._busy = True  # nothing more is read
+            write_parts(transport, answer_head(status, [], len(body), content_type, True), body)
+            self._busy = self._is_refused = True
             self._buffer.clear()
+            if transport.can_write_eof():  # not over TLS
+                transport.write_eof()
+            asyncio.get_running_loop().call_later(LINGER_S, transport.close)
 
     # -- parsing
 

@@ -54,7 +54,9 @@ def get_home(services: Served, limit: int = 10) -> JsonAnswer:
             "running": _plain(running),
             "waiting": _plain(waiting),
             "failed": _latest(services, (RunStatus.FAILED.value,), limit),
-            "ended": _latest(services, tuple(s.value for s in RunStatus if s.is_terminal), limit),
+            "ended": _latest(
+                services, tuple(s.value for s in RunStatus if s.is_terminal), limit, include_children=False
+            ),
             "more": {"running": more_running is not None, "waiting": more_waiting is not None},
             "compute": [_compute(one) for one in services.controller.computes()],
             "disk": _disk(services),
@@ -83,12 +85,17 @@ def _asked(statuses: tuple[str, ...], compute: str = "", sort: tuple[Order, ...]
     )
 
 
-def _latest(services: Services, statuses: tuple[str, ...], limit: int) -> list[dict[str, Any]]:
-    """The last to end among the newest: when a run ended is in no index, when it was made is."""
+def _latest(
+    services: Services, statuses: tuple[str, ...], limit: int, include_children: bool = True
+) -> list[dict[str, Any]]:
+    """The last to end among the newest: when a run ended is in no index, when it was made is. A child whose parent is there too is
+    left out: the parent's cause is its own."""
     page, _ = services.record.table.page(
-        RunQuery(statuses=statuses, kinds=SHOWN, include_children=True), NOTHING, LOOKED_AT
+        RunQuery(statuses=statuses, kinds=SHOWN, include_children=include_children), NOTHING, LOOKED_AT
     )
-    return _plain(sorted(page, key=lambda run: run["ended_utc"] or "", reverse=True)[:limit])
+    ids = {run["id"] for run in page}
+    own = [run for run in page if run["parent_id"] not in ids]
+    return _plain(sorted(own, key=lambda run: run["ended_utc"] or "", reverse=True)[:limit])
 
 
 def _plain(page: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -31,8 +31,15 @@ sys.exit(run({function}, sys.argv[1:]))
 
 
 @router.get("/modules")
-def list_modules(services: Served) -> JsonAnswer:
-    return strict_answer({"modules": [card.plain for card in named(Catalog(services.record).cards()).values()]})
+def list_modules(services: Served, versions: bool = False) -> JsonAnswer:
+    """A card for each module, of the version that a pipeline gets which names none; with `versions` the others in `others`."""
+    cards = Catalog(services.record).cards()
+    shown = named(cards)
+    others = [
+        c for key, c in cards.items() if key not in shown and c.name in shown and shown[c.name].version != c.version
+    ]
+    modules = [card.plain for card in shown.values()]
+    return strict_answer({"modules": modules, "others": [card.plain for card in others] if versions else []})
 
 
 @router.post("/modules", status_code=201)

@@ -47,15 +47,21 @@ export const draftKeys = {
   one: (id: string) => ["draft", id] as QueryKey,
 };
 
-export async function listModules(signal?: AbortSignal): Promise<Card[]> {
-  return ((await call("list_modules", { signal })) as unknown as { modules: Card[] }).modules;
+export interface Modules {
+  modules: Card[];
+  /** Of versions that a node has to name to get them. */
+  others: Card[];
+}
+
+export async function listModules(signal?: AbortSignal): Promise<Modules> {
+  return (await call("list_modules", { query: { versions: true }, signal })) as unknown as Modules;
 }
 
 /** All cards. They change only when somebody adds a module. */
 export function useCatalog() {
   const asked = useQuery({ queryKey: ["modules"], queryFn: ({ signal }) => listModules(signal), staleTime: 60_000 });
-  const catalog: Catalog = useMemo(() => toCatalog(asked.data ?? []), [asked.data]);
-  return { asked, cards: asked.data ?? NO_CARDS, catalog };
+  const catalog: Catalog = useMemo(() => toCatalog(asked.data?.modules ?? [], asked.data?.others), [asked.data]);
+  return { asked, cards: asked.data?.modules ?? NO_CARDS, catalog };
 }
 const NO_CARDS: Card[] = [];
 

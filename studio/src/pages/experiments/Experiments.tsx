@@ -82,7 +82,8 @@ function columnsFor(isNarrow: boolean): Column<Shown>[] {
         </Link>
       ),
     },
-    { id: "runs", title: "Runs", width: "5rem", align: "right", isSortable: true, cell: (row) => formatCount(row.run_count) },
+    { id: "runs", title: "Runs", width: "5rem", align: "right", isSortable: true, cell: (row) => formatCount(row.shown_count) },
+    { id: "children", title: "Child runs", width: "6.5rem", align: "right", isExtra: true, cell: (row) => row.child_count > 0 && <span className={styles.children}>+ {formatCount(row.child_count)}</span> },
     {
       id: "last",
       title: "Last run",

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { BriefRun, Experiment } from "@/api/types";
+import type { BriefRun, ExperimentCounted as Experiment } from "@/api/types";
 import { parseSort, shownOf } from "./shown";
 
-const experiment = (name: string, run_count: number, tags = {}) => ({ name, run_count, tags, created_utc: `2026-0${run_count}` }) as Experiment;
+const experiment = (name: string, shown_count: number, tags = {}) => ({ name, shown_count, tags, created_utc: `2026-0${shown_count}` }) as Experiment;
 const run = (name: string, created_utc: string) => ({ experiment: name, created_utc }) as BriefRun;
 const all = [experiment("birds", 3, { team: "vision" }), experiment("cats", 9), experiment("ants", 1)];
 const newest = [run("cats", "5"), run("birds", "4"), run("cats", "3")];

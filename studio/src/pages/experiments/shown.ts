@@ -1,5 +1,5 @@
 /** Experiments as the table shows them: found, sorted, with the last run of each. Pure. */
-import type { BriefRun, Experiment } from "@/api/types";
+import type { BriefRun, ExperimentCounted as Experiment } from "@/api/types";
 import type { Sort } from "@/components/Table";
 
 export interface Shown extends Experiment {
@@ -8,7 +8,7 @@ export interface Shown extends Experiment {
 
 const SORTS: Record<string, (row: Shown) => string | number> = {
   name: (row) => row.name.toLowerCase(),
-  runs: (row) => row.run_count,
+  runs: (row) => row.shown_count,
   created: (row) => row.created_utc,
   last: (row) => row.last?.created_utc ?? "",
 };

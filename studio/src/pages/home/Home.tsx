@@ -14,6 +14,7 @@ import { Link } from "@/router/Link";
 import { ComputeCard } from "./ComputeCard";
 import { DiskCard } from "./DiskCard";
 import styles from "./Home.module.css";
+import { quietWords, whereEnded } from "./columns";
 import { RunList } from "./RunList";
 import { useCurves } from "./useCurves";
 
@@ -30,6 +31,13 @@ export default function Home() {
   if (!home.data) return <ErrorNotice error={home.error} onRetry={() => void home.refetch()} />;
   const { counts, running, waiting, failed, ended, more } = home.data;
   if (running.length + waiting.length + ended.length + failed.length === 0) return <FirstRun home={home.data} />;
+  const quiet = quietWords(home.data);
+  const place = whereEnded(home.data);
+  const endedLast = (
+    <Card title="Ended last" isFlush testId="home-ended" actions={<All to="/runs" isShown />}>
+      <RunList runs={ended} empty="No run has ended yet." isShort={place === "side"} />
+    </Card>
+  );
   return (
     <>
       <h1 className="unseen">Home</h1>
@@ -41,24 +49,32 @@ export default function Home() {
       </ul>
       <div className={styles.columns}>
         <div className={styles.column}>
-          <Card title="Running now" isFlush testId="home-running" actions={<All to={statusLink(STATUS_GROUPS.running)} isShown={more.running} />}>
-            <RunList runs={running} empty="Nothing runs now." logged={logged} />
-          </Card>
+          {quiet && (
+            <p className={styles.quiet} data-testid="home-quiet">
+              {quiet}
+            </p>
+          )}
+          {running.length > 0 && (
+            <Card title="Running now" isFlush testId="home-running" actions={<All to={statusLink(STATUS_GROUPS.running)} isShown={more.running} />}>
+              <RunList runs={running} empty="" logged={logged} />
+            </Card>
+          )}
           {waiting.length > 0 && (
             <Card title="Waiting, and for what" isFlush testId="home-waiting" actions={<All to={statusLink(STATUS_GROUPS.waiting)} isShown={more.waiting} />}>
               <RunList runs={waiting} shows="reason" empty="" />
             </Card>
           )}
-          <Card title="Failed lately, and why" isFlush testId="home-failed" actions={<All to={statusLink(["Failed"])} isShown={failed.length > 0} />}>
-            <RunList runs={failed} shows="cause" empty="No run has failed lately." />
-          </Card>
+          {failed.length > 0 && (
+            <Card title="Failed lately, and why" isFlush testId="home-failed" actions={<All to={statusLink(["Failed"])} isShown />}>
+              <RunList runs={failed} shows="cause" empty="" />
+            </Card>
+          )}
+          {place === "main" && endedLast}
         </div>
         <div className={styles.column}>
           <ComputeCard targets={home.data.compute} />
           <DiskCard disk={home.data.disk} />
-          <Card title="Ended last" isFlush testId="home-ended" actions={<All to="/runs" isShown />}>
-            <RunList runs={ended} empty="No run has ended yet." isShort />
-          </Card>
+          {place === "side" && endedLast}
         </div>
       </div>
     </>

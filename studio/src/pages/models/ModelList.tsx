@@ -17,7 +17,7 @@ import { useIsNarrow } from "@/components/useIsNarrow";
 import { Link } from "@/router/Link";
 import { navigate, useSearch } from "@/router/location";
 import styles from "./Models.module.css";
-import { stageLook } from "./models";
+import { descriptionOf, stageLook } from "./models";
 import { Register } from "./RegisterDialog";
 
 type Row = Answer<"list_model_names">["models"][number];
@@ -40,7 +40,7 @@ const COLUMNS: Column<Row>[] = [
   { id: "stage", title: "Stage", width: "8rem", cell: (row) => <StageOf stage={row.latest?.stage} /> },
   { id: "aliases", title: "Aliases", width: "minmax(7rem, 1fr)", isExtra: true, cell: (row) => Object.entries(row.aliases).map(([alias, version]) => `${alias} → ${version}`).join(", ") || "–" },
   { id: "versions", title: "Versions", width: "6rem", align: "right", isExtra: true, cell: (row) => formatCount(row.versions) },
-  { id: "description", title: "Description", width: "minmax(8rem, 2fr)", isExtra: true, cell: (row) => row.description || "–" },
+  { id: "description", title: "Description", width: "minmax(8rem, 2fr)", isExtra: true, cell: (row) => <span title={descriptionOf(row)}>{descriptionOf(row) || "–"}</span> },
   { id: "modified", title: "Changed", width: "7rem", cell: (row) => <Ago time={row.modified_utc} /> },
 ];
 
@@ -56,7 +56,7 @@ export default function ModelList() {
   const isNarrow = useIsNarrow();
   const mayRegister = useMay("contributor");
   const text = (search.get("q") ?? "").toLowerCase();
-  const rows = useMemo(() => (asked.data?.models ?? []).filter((row) => `${row.name} ${row.description} ${Object.entries(row.tags).flat().join(" ")}`.toLowerCase().includes(text)), [asked.data, text]);
+  const rows = useMemo(() => (asked.data?.models ?? []).filter((row) => `${row.name} ${descriptionOf(row)} ${Object.entries(row.tags).flat().join(" ")}`.toLowerCase().includes(text)), [asked.data, text]);
   const total = asked.data?.models.length ?? 0;
   return (
     <>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Lineage } from "@/api/types";
-import { lineageSteps, nameProblem, onnxCheck, registrable, stageLook } from "./models";
+import { descriptionOf, lineageSteps, nameProblem, onnxCheck, registrable, stageLook } from "./models";
 
 describe("stageLook", () => {
   it("shows none where there is none", () => {
@@ -8,6 +8,16 @@ describe("stageLook", () => {
     expect(stageLook("None")).toBeNull();
     expect(stageLook("Production")?.tone).toBe("good");
     expect(stageLook("Canary")?.word).toBe("Canary");
+  });
+});
+
+describe("descriptionOf", () => {
+  const latest = (description: string) => ({ description });
+  it("says what the newest version says, where the name itself says nothing", () => expect(descriptionOf({ description: "", latest: latest("tells crows from rooks") })).toBe("tells crows from rooks"));
+  it("says both, and the same only once", () => {
+    expect(descriptionOf({ description: "birds", latest: latest("of the east") })).toBe("birds · of the east");
+    expect(descriptionOf({ description: "birds", latest: latest("birds") })).toBe("birds");
+    expect(descriptionOf({ description: "birds", latest: null })).toBe("birds");
   });
 });
 

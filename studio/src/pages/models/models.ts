@@ -18,6 +18,11 @@ export function stageLook(stage: string | null | undefined): { word: string; ton
   return { word: stage, ...(LOOKS[stage] ?? { tone: "idle", icon: "tag" }) };
 }
 
+/** What a list says of a model: of its name, and of its newest version, where they are not the same. */
+export function descriptionOf({ description, latest }: { description: string; latest: { description: string } | null }): string {
+  return [...new Set([description, latest?.description ?? ""])].filter(Boolean).join(" · ");
+}
+
 export function modelBytes(model: Pick<Model, "files">): number {
   return model.files.reduce((sum, file) => sum + file.size, 0);
 }

@@ -88,7 +88,7 @@ function ExperimentChoice({ experiment }: { experiment?: string }) {
       {experiment && !known.some((each) => each.name === experiment) && <option value={experiment}>{experiment}</option>}
       {known.map((each) => (
         <option key={each.name} value={each.name}>
-          {`${each.name} (${each.run_count})`}
+          {`${each.name} (${each.shown_count})`}
         </option>
       ))}
     </Select>

@@ -27,7 +27,7 @@ NODE_HOME = "@ROOKERY_NODE_HOME@"  # spec.job.NODE_HOME
 SILENCE_S = 60.0  # without a line for so long the other side is gone, whatever TCP says
 KEPT_S = 14 * 86400.0  # how long the notes of agents that have ended stay
 NOTE_WAIT_S = 20.0
-END_WAIT_S = 2.0
+END_WAIT_S = 30.0  # its guardian lives, so it will note how the agent ended; a busy disk may take its time
 TAIL_BYTES = 2000
 SWEEP_ROUNDS = 5
 # argv: folder, what the note says (JSON), then the agent's command. Standard input is the agent's.

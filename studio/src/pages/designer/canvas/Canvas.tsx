@@ -1,17 +1,20 @@
 import "@xyflow/react/dist/base.css";
 import {
-  applyNodeChanges, Background, MiniMap, ReactFlow, useReactFlow, useStore, useStoreApi, type Connection, type Edge, type EdgeChange, type NodeChange, type OnConnectEnd, type OnConnectStart,
+  applyNodeChanges, MiniMap, ReactFlow, useReactFlow, useStore, useStoreApi, type Connection, type Edge, type EdgeChange, type NodeChange, type OnConnectEnd, type OnConnectStart,
 } from "@xyflow/react";
-import { useCallback, useEffect, useMemo, useState, type DragEvent, type ReactNode } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState, type DragEvent, type ReactNode } from "react";
 import { classes } from "@/components/classes";
 import type { Place, Source } from "../graph/model";
 import { portsOf, whyRefused, type Wanted } from "../graph/ports";
 import styles from "./Canvas.module.css";
+import type { View } from "./carry";
+import { Dots, placeDots } from "./Dots";
 import { FIT_PADDING } from "./motion";
 import { ActsContext, BoxView, FrameView, NoteView, type CanvasActs } from "./OtherNodes";
 import type { Box } from "./sight";
 import { StepNodeView, TargetsContext } from "./StepNodeView";
 import { toEdges, toNodes, type CanvasNode, type Shown } from "./toFlow";
+import { useCarry } from "./useCarry";
 
 const NODE_TYPES = { step: StepNodeView, note: NoteView, frame: FrameView, box: BoxView };
 const GRID: [number, number] = [8, 8];
@@ -83,9 +86,17 @@ export function Canvas({ shown, selected, onSelect, line, onLine, onOpen, edits,
     [onLine],
   );
 
-  // On the element itself: drawing all of it anew to move it would be the opposite of what this is for.
+  // On the elements themselves: drawing all of it anew to move it would be the opposite of what this is for.
   const store = useStoreApi();
-  const mark = (isMoving: boolean) => store.getState().domNode?.toggleAttribute("data-moving", isMoving);
+  const dots = useRef<HTMLDivElement>(null);
+  const follow = useCallback(
+    (view: View) => {
+      placeDots(dots.current, view);
+      store.getState().domNode?.toggleAttribute("data-far", view[2] < FAR); // too far away to read what is small
+    },
+    [store],
+  );
+  const carry = useCarry(nodes.length, follow);
   const startLine: OnConnectStart = (_, from) => {
     if (from.handleType !== "source" || !from.nodeId || !from.handleId) return;
     setTargets(new Set(openPorts(shown, from.nodeId, from.handleId)));
@@ -146,12 +157,10 @@ export function Canvas({ shown, selected, onSelect, line, onLine, onOpen, edits,
             fitView
             fitViewOptions={{ padding: FIT_PADDING, maxZoom: 1 }}
             connectionRadius={28}
-            onMoveStart={() => mark(true)}
-            onMoveEnd={() => mark(false)}
+            {...carry}
           >
-            <Background gap={24} size={1.2} />
+            <Dots ref={dots} />
             <LargeMap nodes={nodes} />
-            <Distance />
             {children}
           </ReactFlow>
         </TargetsContext>
@@ -161,17 +170,6 @@ export function Canvas({ shown, selected, onSelect, line, onLine, onOpen, edits,
 }
 
 const FAR = 0.5;
-
-/** Says on the canvas whether one is too far away to read what is small. */
-function Distance() {
-  const isFar = useStore((state) => state.transform[2] < FAR);
-  const element = useStore((state) => state.domNode);
-  useEffect(() => {
-    element?.toggleAttribute("data-far", isFar);
-  }, [element, isFar]);
-  return null;
-}
-
 const MAP_NODES = 12;
 const MAP_ROOM = 700;
 

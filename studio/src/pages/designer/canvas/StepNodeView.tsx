@@ -121,7 +121,7 @@ export function iconOf(node: Pick<GraphNode, "kind">, category: string): IconNam
   if (node.kind === "data") return "data";
   if (node.kind === "model") return "model";
   if (node.kind === "script") return "code";
-  if (category === "Unknown module") return "warning";
+  if (category.startsWith("Unknown ")) return "warning";
   if (/Image Data|Vision/.test(category)) return "image";
   if (/Classification|Regression|Clustering|Algorithm/.test(category)) return "nest";
   if (/Training/.test(category)) return "play";

@@ -1,7 +1,7 @@
 /** A graph as what the canvas draws: nodes, lines, frames of groups. No React; what has not changed stays the same object, so it is not drawn anew. */
 import type { Edge, Node } from "@xyflow/react";
 import { NODE_HEIGHT, NODE_WIDTH } from "../graph/layout";
-import { placeOf, titleOf, type Catalog, type Graph, type GraphNode, type Group, type Note } from "../graph/model";
+import { cardOf, placeOf, titleOf, type Catalog, type Graph, type GraphNode, type Group, type Note } from "../graph/model";
 import { portsOf, type Ports } from "../graph/ports";
 import type { Problem } from "../graph/problems";
 import type { Step } from "../graph/steps";
@@ -109,8 +109,9 @@ export function categoryOf(node: GraphNode, catalog: Catalog): string {
   if (node.kind === "data") return "Data set";
   if (node.kind === "model") return "Registered model";
   if (node.kind === "script") return "Script";
-  const card = catalog.get(node.module ?? "");
-  return card ? (card.category.split("/").at(-1) ?? card.category) : "Unknown module";
+  const card = cardOf(node, catalog);
+  if (card) return (card.category.split("/").at(-1) ?? card.category) + (catalog.get(card.name) === card ? "" : ` · version ${node.version}`);
+  return catalog.has(node.module ?? "") ? `Unknown version ${node.version}` : "Unknown module";
 }
 
 function groupNode(shown: Shown, group: Group): GroupNode | null {

@@ -1,5 +1,5 @@
 /** Two runs of a pipeline side by side: which modules differ, and in what. Pure. */
-import { boundTo, titleOf, type Catalog, type Graph } from "./model";
+import { boundTo, cardOf, titleOf, type Catalog, type Graph } from "./model";
 import type { Step, Steps } from "./steps";
 
 export interface Ran {
@@ -56,7 +56,7 @@ function values(id: string, ran: Ran, catalog: Catalog): Map<string, string> {
   const node = ran.graph.nodes[id];
   const found = new Map<string, string>();
   if (!node) return found;
-  const card = catalog.get(node.module ?? "");
+  const card = cardOf(node, catalog);
   found.set("Module", String(node.module ?? node.dataset ?? node.model ?? node.kind));
   if (node.version !== null && node.version !== undefined) found.set("Version", String(node.version));
   for (const name of new Set([...(card?.parameters ?? []).map((each) => each.name), ...Object.keys(node.parameters ?? {})])) {

@@ -113,14 +113,27 @@ export interface Card {
   version?: unknown;
 }
 
+/** By name, and by name@version those that are not what a node gets which names no version. `cardOf` finds what a node means. */
 export type Catalog = ReadonlyMap<string, Card>;
 
 export function emptyGraph(name: string): Graph {
   return { version: 1, name, description: "", default_compute: null, parameters: {}, nodes: {}, after: [], layout: {}, groups: [], notes: [] };
 }
 
-export function toCatalog(cards: readonly Card[]): Catalog {
-  return new Map(cards.map((card) => [card.name, card]));
+export function toCatalog(cards: readonly Card[], others: readonly Card[] = []): Catalog {
+  return new Map([...cards.map((card) => [card.name, card] as const), ...others.map((card) => [`${card.name}@${String(card.version)}`, card] as const)]);
+}
+
+/** The card that a node means: of the version that it names, else the one that counts now. Undefined: there is none. */
+export function cardOf(node: Pick<GraphNode, "kind" | "module" | "version"> | undefined, catalog: Catalog): Card | undefined {
+  if (node?.kind !== "module") return undefined;
+  const card = catalog.get(node.module ?? "");
+  if (!card || !namesVersion(node) || String(card.version) === String(node.version)) return card;
+  return catalog.get(`${node.module}@${node.version}`);
+}
+
+export function namesVersion(node: Pick<GraphNode, "version">): boolean {
+  return node.version !== undefined && node.version !== null && node.version !== "";
 }
 
 export function placeOf(graph: Graph, id: string): Place {
@@ -132,7 +145,7 @@ export function titleOf(node: GraphNode, catalog: Catalog): string {
   if (node.title) return node.title;
   switch (node.kind) {
     case "module":
-      return catalog.get(node.module ?? "")?.title ?? node.module ?? "Module";
+      return (cardOf(node, catalog) ?? catalog.get(node.module ?? ""))?.title ?? node.module ?? "Module";
     case "data":
       return typeof node.dataset === "string" ? node.dataset : (boundTo(node.dataset) ?? "Data");
     case "model":

@@ -1,5 +1,5 @@
 /** What of an output is shown first: the pictures of an image directory, the table of a data frame; which step has trained. Pure. */
-import type { Catalog, Graph } from "./model";
+import { cardOf, type Catalog, type Graph } from "./model";
 import type { Steps } from "./steps";
 
 /** The folder to begin with; the topmost is "". */
@@ -22,7 +22,7 @@ export function firstFile(type: string, paths: readonly string[]): string | null
 /** The run that made the model of a pipeline: of its first module that trains. */
 export function trainingRun(graph: Graph, steps: Steps, catalog: Catalog): string | null {
   for (const [id, step] of Object.entries(steps)) {
-    const card = catalog.get(graph.nodes[id]?.module ?? "");
+    const card = cardOf(graph.nodes[id], catalog);
     const isTraining = card?.category.includes("Training") && card.outputs.some((port) => port.types.includes("ModelDirectory"));
     if (isTraining && step.status === "Completed") return step.reused_from ?? step.run_id;
   }

@@ -1,5 +1,5 @@
 /** Ports, what fits where, and why not. The keeper checks the same when a pipeline is submitted; here it is said before the line is drawn. */
-import { titleOf, type Card, type CardPort, type Catalog, type Graph, type GraphNode } from "./model";
+import { cardOf, titleOf, type Card, type CardPort, type Catalog, type Graph, type GraphNode } from "./model";
 
 export interface Ports {
   inputs: readonly CardPort[];
@@ -23,7 +23,7 @@ export function portsOf(graph: Graph, id: string, catalog: Catalog): Ports {
   if (node.kind === "data") return { inputs: NO_PORTS, outputs: DATA_PORTS, isKnown: true };
   if (node.kind === "model") return { inputs: NO_PORTS, outputs: MODEL_PORTS, isKnown: true };
   if (SCRIPTS.includes(node.kind)) return { inputs: named(Object.keys(node.inputs ?? {})), outputs: named(Object.keys(node.outputs ?? {})), isKnown: true };
-  const card = node.kind === "module" ? catalog.get(node.module ?? "") : undefined;
+  const card = cardOf(node, catalog);
   if (card) return { inputs: withExtra(card, node), outputs: card.outputs, isKnown: true };
   return { inputs: named(Object.keys(node.inputs ?? {})), outputs: named(usedOutputs(graph, id)), isKnown: false };
 }
@@ -100,7 +100,7 @@ export function possibleSources(graph: Graph, catalog: Catalog, target: string, 
 }
 
 function makersOf(input: CardPort, catalog: Catalog): string {
-  const makers = [...catalog.values()].filter((card) => card.outputs.some((port) => fits(port.types, input.types))).map((card) => card.title);
+  const makers = [...new Set([...catalog.values()].filter((card) => card.outputs.some((port) => fits(port.types, input.types))).map((card) => card.title))];
   return makers.length > 0 && makers.length <= 6 ? ` That comes from ${list(makers, "or")}.` : "";
 }
 
@@ -108,7 +108,7 @@ function list(words: readonly string[], last = "and"): string {
   return words.length < 2 ? (words[0] ?? "nothing") : `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}`;
 }
 
-/** A graph may feed a port that the card (of another version) has not: it is shown, so that the line is not lost. */
+/** A graph may feed a port that the card has not: it is shown, so that the line is not lost. */
 function withExtra(card: Card, node: GraphNode): readonly CardPort[] {
   const extra = Object.keys(node.inputs ?? {}).filter((name) => !card.inputs.some((port) => port.name === name));
   return extra.length ? [...card.inputs, ...named(extra)] : card.inputs;

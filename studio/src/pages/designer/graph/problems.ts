@@ -1,5 +1,5 @@
 /** What is wrong with a graph, by node; and a check of our own for the moment before the keeper has answered. */
-import { boundTo, titleOf, type Catalog, type Graph } from "./model";
+import { boundTo, cardOf, titleOf, type Catalog, type Graph, type GraphNode } from "./model";
 import { check, counts } from "./parameters";
 import { portsOf } from "./ports";
 
@@ -34,13 +34,13 @@ export function ownProblems(graph: Graph, catalog: Catalog): Problem[] {
     const title = titleOf(node, catalog);
     const ports = portsOf(graph, id, catalog);
     if (!ports.isKnown) {
-      found.push({ node: id, field: null, code: "unknown_module", message: `${title}: there is no module '${node.module ?? node.kind}' here. It is kept as it is; add it with \`rookery module add\`, or put another in its place.` });
+      found.push({ node: id, field: null, code: "unknown_module", message: `${title}: ${whatIsMissing(node, catalog)}` });
       continue;
     }
     for (const port of ports.inputs) {
       if (!port.optional && !node.inputs?.[port.name]) found.push({ node: id, field: port.name, code: "missing_input", message: `${title}: input '${port.label}' is not connected. It takes ${port.types.join(" or ") || "anything"}.` });
     }
-    const card = node.kind === "module" ? catalog.get(node.module ?? "") : undefined;
+    const card = cardOf(node, catalog);
     for (const parameter of card?.parameters ?? []) {
       const given = node.parameters?.[parameter.name];
       if (!counts(parameter, card?.parameters ?? [], node.parameters ?? {})) continue;
@@ -54,4 +54,10 @@ export function ownProblems(graph: Graph, catalog: Catalog): Problem[] {
     }
   }
   return found;
+}
+
+function whatIsMissing(node: GraphNode, catalog: Catalog): string {
+  const card = catalog.get(node.module ?? "");
+  if (card) return `module '${card.name}' has no version '${node.version}' here. The default is ${String(card.version)}; put it in its place, or add the other with \`rookery module add\`.`;
+  return `there is no module '${node.module ?? node.kind}' here. It is kept as it is; add it with \`rookery module add\`, or put another in its place.`;
 }

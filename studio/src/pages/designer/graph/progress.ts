@@ -1,6 +1,6 @@
 /** How far a step is: what it logs against what it was given. Pure. */
 import { progressOf, type Progress } from "@/pages/home/progress";
-import { boundTo, type Catalog, type Graph } from "./model";
+import { boundTo, cardOf, type Catalog, type Graph } from "./model";
 
 export interface Logged {
   name: string;
@@ -24,7 +24,7 @@ export function progressOfStep(metrics: readonly Logged[], given: Readonly<Recor
 /** What a node was given, with the pipeline's values and the card's defaults put in. */
 export function valuesOf(graph: Graph, id: string, catalog: Catalog, parameters: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const node = graph.nodes[id];
-  const card = catalog.get(node?.module ?? "");
+  const card = cardOf(node, catalog);
   const defaults = Object.fromEntries((card?.parameters ?? []).map((each) => [each.name, each.default]));
   const own = Object.entries(node?.parameters ?? {}).map(([name, value]) => {
     const bound = boundTo(value);

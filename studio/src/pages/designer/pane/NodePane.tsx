@@ -7,7 +7,7 @@ import { Icon } from "@/components/Icon";
 import { Words } from "@/components/Words";
 import styles from "../Designer.module.css";
 import * as edit from "../graph/edit";
-import { boundTo, titleOf, type Card, type Catalog, type Graph, type GraphNode } from "../graph/model";
+import { boundTo, cardOf, namesVersion, titleOf, type Card, type Catalog, type Graph, type GraphNode } from "../graph/model";
 import { counts, freeName, typeFor } from "../graph/parameters";
 import { portsOf, possibleSources } from "../graph/ports";
 import { isMissing, type Problem } from "../graph/problems";
@@ -25,13 +25,19 @@ interface Props {
 
 /** All that can be set of one node. */
 export function NodePane({ graph, id, node, catalog, problems, apply }: Props) {
-  const card = node.kind === "module" ? catalog.get(node.module ?? "") : undefined;
+  const card = cardOf(node, catalog);
   const patch = (change: Partial<GraphNode>, about: string) => apply?.((now) => edit.patchNode(now, id, change), `${id}:${about}`);
   const isAsset = node.kind === "data" || node.kind === "model";
   const others = problems.filter((problem) => !(card?.parameters ?? []).some((parameter) => parameter.name === problem.field));
   return (
     <>
       {card && <p className={styles.about}>{card.help}</p>}
+      {card && namesVersion(node) && (
+        <p className={styles.about} data-testid="designer-version">
+          Version {String(node.version)}
+          {catalog.get(card.name) === card ? ", the module's default now" : `; the module's default is ${String(catalog.get(card.name)?.version)}`}
+        </p>
+      )}
       {others.length > 0 && (
         <ul className={styles.mend} aria-label="To mend" data-testid="designer-node-problems">
           {others.map((problem, index) => (

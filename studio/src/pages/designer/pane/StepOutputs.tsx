@@ -13,7 +13,7 @@ import { FilePreview } from "@/pages/run/files/FilePreview";
 import { Link } from "@/router/Link";
 import { useSearch } from "@/router/location";
 import styles from "../Designer.module.css";
-import type { Catalog, Graph } from "../graph/model";
+import { cardOf, type Catalog, type Graph } from "../graph/model";
 import type { Step, StepOutput } from "../graph/steps";
 import { firstFile, modelName, shownFolder } from "../graph/outputs";
 import { RegisterOutput } from "./RegisterOutput";
@@ -37,7 +37,7 @@ export function StepOutputs({ graph, id, step, run, catalog }: Props) {
       </EmptyState>
     );
   }
-  const card = catalog.get(graph.nodes[id]?.module ?? "");
+  const card = cardOf(graph.nodes[id], catalog);
   return (
     <>
       {outputs.map(([port, output], index) => {
