@@ -11,6 +11,8 @@ from PIL import Image
 from tests.cli.program import Program
 from tests.serve.onnx_bytes import red_or_blue
 
+pytestmark = pytest.mark.slow
+
 SCORE = """
 import json
 from azureml.contrib.services.aml_request import rawhttp

@@ -12,6 +12,8 @@ import pytest
 from tests.cli.program import Program
 from tests.conftest import stop_keepers
 
+pytestmark = pytest.mark.slow
+
 PASSWORD = "a long and good one"
 
 

@@ -14,6 +14,8 @@ import pytest
 from tests.cli.program import ROOKERY, TIMEOUT_S, Program
 from tests.conftest import stop_keepers
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = """
 import time
 from rookery.worker import Run

@@ -47,6 +47,7 @@ def deliveries(coop, webhook, state, tries=1):
 
 
 class TestWebhook:
+    @pytest.mark.slow
     def test_from_add_to_remove(self, coop, receiver):
         made = coop.json("webhook", "add", receiver.url, "--events", "run.completed, model.registered")
         assert made["events"] == ["run.completed", "model.registered"]
@@ -84,6 +85,7 @@ class TestWebhook:
         assert made["events"] == ["run.completed", "run.failed", "run.canceled"]
         assert coop.json("webhook", "remove", made["id"]) == {"removed": made["id"]}
 
+    @pytest.mark.slow
     def test_nobody_there_is_tried_again_and_shown(self, coop):
         made = coop.json("webhook", "add", "http://127.0.0.1:9/", "--events", "run.failed")
         assert coop.json("webhook", "ping", made["id"])["id"]

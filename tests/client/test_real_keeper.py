@@ -53,6 +53,7 @@ def client(root):
 
 
 class TestRealKeeper:
+    @pytest.mark.slow
     def test_twenty_processes_race_to_start_it(self, root):
         racers = [
             subprocess.Popen(
@@ -71,6 +72,7 @@ class TestRealKeeper:
                 racer.wait()
         assert answers == [str(find_keeper(root).pid)] * 20
 
+    @pytest.mark.slow
     def test_killed_again_and_again(self, root):
         client = Client.for_workspace(root)
         for n in range(2):
@@ -80,6 +82,7 @@ class TestRealKeeper:
             assert client.request("GET", f"/experiments/e{n}")["name"] == f"e{n}"
             assert find_keeper(root).pid != pid
 
+    @pytest.mark.slow
     def test_killed_under_many_threads(self, root):
         client = Client.for_workspace(root)
         client.request("PUT", "/experiments/e")
@@ -112,6 +115,7 @@ class TestRealKeeper:
         assert client.request("GET", "/keeper")["pid"] != pid
 
 
+@pytest.mark.slow
 class TestRealStream:
     def test_goes_on_across_kills(self, root, client):
         with client.stream("/events", after=0) as stream:

@@ -106,6 +106,10 @@ class TestFolder(DataExam):
     def place(self, record, tmp_path):
         return FolderPlace(record, tmp_path / "the data's folder")
 
+    @pytest.mark.slow
+    def test_a_large_file(self, place):
+        super().test_a_large_file(place)
+
     def test_a_link_to_nothing_is_an_error(self, place):
         place.put("k/x", b"1")
         os.symlink("/not/there", os.path.join(place.folder, "k", "broken"))
@@ -183,6 +187,10 @@ class TestHttp(DataExam):
         yield place
         place.server.stop()
 
+    @pytest.mark.slow  # it is tried again before it is given up
+    def test_a_store_that_goes_away(self, place):
+        super().test_a_store_that_goes_away(place)
+
     def test_a_connection_that_breaks_is_taken_up_again(self, place):
         place.put("b/x", bytes(range(256)) * 4000)
         manifest = place.resolve("b")
@@ -218,6 +226,7 @@ class TestHttp(DataExam):
         assert [e.path for e in place.resolve("i/").entries] == ["in.txt"]
 
 
+@pytest.mark.slow
 class TestS3(DataExam):
     @pytest.fixture
     def place(self, record, s3):

@@ -59,6 +59,7 @@ class TestTick:
 
 
 class TestOrder:
+    @pytest.mark.slow
     def test_runs_go_first_come_first_served_to_their_end(self, start, record):
         fill(record, 300, 5)
         cluster = start(5, lambda place: Life(0.0))

@@ -276,6 +276,7 @@ class TestTogether:
         assert all("package 'nosuch'" in e for e in errors)
         assert 1 <= len(counting_uv.calls("compile")) <= 3  # one build's tries, with and without what it prefers
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("step", ["compile", "pip install"])
     def test_a_builder_killed_midway_leaves_nothing_that_looks_built(self, wheels, counting_uv, step):
         counting_uv.stall(step)

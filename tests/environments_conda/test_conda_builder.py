@@ -58,6 +58,7 @@ def run(built, code):
     return done.stdout.strip()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("with_rattler")
 class TestBuild:
     def test_conda_below_and_pip_on_top(self, wanted, log):

@@ -129,6 +129,7 @@ class TestErrors:
             solve_conda(Wanted(channels=(str(tmp_path / "empty"),)), log)
 
 
+@pytest.mark.slow
 class TestInstall:
     def test_makes_a_prefix_that_works(self, channel, tmp_path, log):
         spec = own_wanted(channel, "greet")

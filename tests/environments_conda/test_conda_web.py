@@ -20,6 +20,7 @@ def wanted(*channels):
     return from_conda({"name": "birds", "channels": list(channels), "dependencies": ["words=1.0"]})
 
 
+@pytest.mark.slow
 class TestWeb:
     def test_solves_and_installs_through_a_channel_alias(self, channel, tmp_path, log, quiet_conda):
         with serving(channel.folder.parent) as where:
@@ -109,6 +110,7 @@ class TestPassword:
             assert "wr0ng" not in caught.value.message
 
 
+@pytest.mark.slow
 class TestCertificates:
     @pytest.fixture
     def secure(self, channel, tmp_path, monkeypatch):

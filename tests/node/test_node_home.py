@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from rookery.agent import content_cache
+from rookery.agent import boot, content_cache
 from rookery.agent.content_cache import ContentCache
 from rookery.agent.node import NodeFacts, node_facts, settle
 from rookery.agent.node_home import remove_unused
@@ -89,6 +89,39 @@ def test_what_nobody_has_used_for_long_goes(tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path / "kit")) == ["new", "used"]
     assert sorted(os.listdir(tmp_path / "tools")) == ["new"]
     assert os.listdir(tmp_path / "runs") == ["alive"]
+
+
+def test_machines_with_the_same_process_numbers_may_share_a_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, unlink, others = str(tmp_path / "home"), os.unlink, []
+
+    def remove(path: str) -> None:
+        if not others:  # another one tries it in this very moment
+            others.append("")
+            others.append(boot.try_home(home))
+        unlink(path)
+
+    monkeypatch.setattr(os, "unlink", remove)
+    assert boot.try_home(home) == ""
+    assert others == ["", ""]
+    assert os.listdir(home) == []
+
+
+def test_a_runs_folder_may_go_while_the_next_attempt_makes_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    makedirs, tries = os.makedirs, []
+
+    def make(path: str, **options: Any) -> None:
+        tries.append(path)
+        if len(tries) < 3:
+            raise FileNotFoundError(path)
+        makedirs(path, **options)
+
+    monkeypatch.setattr(os, "makedirs", make)
+    boot.write_private(str(tmp_path / "runs" / "r" / "2" / "node-0" / "job.json"), "{}")
+    assert (tmp_path / "runs" / "r" / "2" / "node-0" / "job.json").read_text() == "{}"
 
 
 def test_environments_that_are_held_stay(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ def run(mini_batch, context):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_rows_of_the_same_key_are_one_batch(tmp_path):
     python = ensure_data_python()

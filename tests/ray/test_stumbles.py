@@ -101,6 +101,7 @@ class TestStumbles:
         finally:
             attached.stop()
 
+    @pytest.mark.slow
     def test_are_no_sign_of_a_dead_head(self, make, monkeypatch):
         monkeypatch.setattr(supervisor, "PASSING_S", 0.0)
         engine, starts = make("unreachable", "stumbled")

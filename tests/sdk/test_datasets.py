@@ -156,6 +156,7 @@ class TestFileDataset:
         assert not os.path.exists(tmp_path / "mnt")
         assert Dataset.File.from_files((store, "mounted")).to_path()
 
+    @pytest.mark.slow
     def test_fetched_from_a_web_server(self, ws, source, tmp_path):
         with file_server(source) as server:
             store = Datastore.register_http(ws, "web", server.url, overwrite=True)

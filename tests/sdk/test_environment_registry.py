@@ -167,6 +167,7 @@ class TestSecretVariables:
     def printed(self, run):
         return run.get_all_logs() and run.get_details_with_logs()["logFiles"]["azureml-logs/70_driver_log.txt"]
 
+    @pytest.mark.slow
     def test_reach_the_process_and_nothing_else(self, ws, submit, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
         environment = Environment("mine")

@@ -28,6 +28,7 @@ def source(tmp_path):
     return folder
 
 
+@pytest.mark.slow
 def test_it_runs_with_its_values_as_a_run_and_as_a_step(source):
     ws = Workspace.create("notes")
     config = NotebookRunConfig(str(source), "a notebook.ipynb", "made.ipynb", {"lr": 0.25, "name": "it's"})

@@ -111,9 +111,9 @@ class TestConnection:
         """The answer comes before the body has; a connection that is reset meanwhile would hide it."""
 
         async def scenario() -> bytes:
-            loop = asyncio.get_running_loop()
+            loop, known = asyncio.get_running_loop(), set()
             server = await loop.create_server(
-                lambda: wire.Connection(lambda request: None, lambda: 1000, set()), "127.0.0.1", 0
+                lambda: wire.Connection(lambda request: None, lambda: 1000, known), "127.0.0.1", 0
             )
             reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
             writer.write(b"POST /score HTTP/1.1\r\nContent-Length: 3000000\r\n\r\n")
@@ -123,6 +123,9 @@ class TestConnection:
                 await writer.drain()
             writer.close()
             await writer.wait_closed()
+            async with asyncio.timeout(LIMIT_S):
+                while known:  # it is closed by both sides
+                    await asyncio.sleep(0.01)
             server.close()
             return told
 

@@ -96,3 +96,41 @@ class TestTakenBack:
             await _until(lambda: version.is_gone)
 
         asyncio.run(scenario())
+
+
+class TestCannotBeStarted:
+    """No memory, no space, too many files: the system refuses the process itself."""
+
+    def test_a_new_one_fails_and_says_why(self, tmp_path: Path):
+        async def scenario() -> dict[str, Any]:
+            launch = {"argv": ["true"], "env": {}, "cwd": str(tmp_path), "log": str(tmp_path / "not there" / "log")}
+            version = _version("s", [{"revision": 1, "launch": launch, "num_replicas": 2}])
+            return version.revisions[1].describe()
+
+        told = asyncio.run(scenario())
+        assert (told["state"], told["replicas"]) == ("failed", [])
+        assert "cannot be started" in told["error"]["summary"]
+
+    def test_one_that_serves_is_tried_again_until_it_can(self, tmp_path: Path):
+        (tmp_path / "score.py").write_text(ECHO)
+        env = {**os.environ, "ROOKERY_SCORING": f'{{"script": "{tmp_path}/score.py"}}'}
+        argv = [sys.executable, "-m", "rookery.serve.host"]
+        launch = {"argv": argv, "env": env, "cwd": str(tmp_path), "log": str(tmp_path / "log")}
+
+        async def scenario() -> None:
+            version = _version(str(tmp_path / "s"), [{"revision": 1, "launch": launch, "num_replicas": 1}])
+            await _until(lambda: version.serving is not None)
+            revision = version.revisions[1]
+            first = revision.replicas[0].pid
+            launch["cwd"] = str(tmp_path / "gone")
+            revision.replicas[0].kill()
+            await _until(lambda: "cannot be started" in (revision.error or {}).get("summary", ""))
+            assert revision.state == "ready"
+            launch["cwd"] = str(tmp_path)
+            await _until(lambda: bool(revision.ready) and revision.ready[0].pid != first)
+            version.leave()
+            while not version.is_gone:
+                version.look()
+                await asyncio.sleep(0.02)
+
+        asyncio.run(scenario())

@@ -91,6 +91,7 @@ class TestMatrix:
         assert routes - set(RULES) == set(), "write down in server/rules.py who may use them"
         assert set(RULES) - routes == set(), "these are answered by nobody"
 
+    @pytest.mark.slow
     def test_every_route_for_everybody(self, api, crowd):
         wrong = []
         with client_at(f"http://127.0.0.1:{api.port}") as client:

@@ -425,6 +425,7 @@ class TestPatience:
             assert status_of(sock) == CLOSED
         assert api.owner.get("/runs/run-1/artifacts").json()["artifacts"] == []
 
+    @pytest.mark.slow
     def test_long_answers_and_pauses_between_requests_are_no_slowness(self, api, monkeypatch):
         api.run()
         monkeypatch.setattr(connections, "HEAD_S", 0.5)

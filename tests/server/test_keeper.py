@@ -63,6 +63,7 @@ class TestStart:
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 0
 
+    @pytest.mark.slow
     def test_the_port_is_kept_and_given_up_only_when_somebody_has_it(self, keepers):
         ports = []
         for _ in range(2):

@@ -178,6 +178,7 @@ class TestExchange:
         with pytest.raises(Exception, match=r"(?i)sha-?256|hash"):
             agent.upload("/runs/run-1/artifacts/a", str(tmp_path / "up"), "0" * 64)
 
+    @pytest.mark.slow
     def test_waiting_costs_nothing(self, agent):
         agent.call("POST", "hello", body={})
         agent.call("POST", "running", body={"ranks": []})

@@ -38,6 +38,7 @@ def is_there(pid):
     return os.path.exists(f"/proc/{pid}")
 
 
+@pytest.mark.slow
 class TestKilled:
     def test_it_starts_another(self, flag):
         keeper = subprocess.Popen([sys.executable, "-c", KEEPER, str(flag)], stdout=subprocess.PIPE, text=True)

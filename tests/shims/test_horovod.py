@@ -69,6 +69,7 @@ class TestOperations:
     def test_four_ranks_on_two_nodes(self, four, check):
         assert said(four, check) == ""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("check", CHECKS)
     def test_two_ranks(self, two, check):
         assert said(two, check) == ""

@@ -39,6 +39,7 @@ def models(tmp_path_factory):
         yield found
 
 
+@pytest.mark.slow
 class TestSchema:
     """A field that the schema does not know is dropped by its models, so what comes back differs."""
 

@@ -9,6 +9,8 @@ from rookery.spec.compute import ClusterSpec, Reach
 from rookery.testing.remote_exam import DeadNodeExam, RemoteEngineExam
 from rookery.testing.stand_in import ClusterUnderTest, stand_in_boot
 
+pytestmark = pytest.mark.slow
+
 
 class SshUnderTest(ClusterUnderTest):
     num_nodes = 2

@@ -8,6 +8,8 @@ from rookery.errors import ComputeError
 from rookery.testing.ssh_machine import PASSWORD, SshMachines
 from tests.ssh.conftest import told
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def machines(tmp_path_factory):

@@ -184,6 +184,34 @@ class TestHands:
         ]
         assert [each["text"] for each in saved["notes"]] == ["mind the hens"]
 
+    def test_a_large_canvas_is_moved_and_a_module_taken_hold_of_at_once(self, board):
+        """While many are moved only the picture is; whoever takes hold of one then has it where it is seen."""
+        large = graph_of("large", {f"n{i}": module("split_image_directory", fraction=0.5) for i in range(64)})
+        large["layout"] = {f"n{i}": {"x": i % 8 * 304, "y": i // 8 * 152} for i in range(64)}
+        board.open_new(large, board.base)
+        board.rest()
+        page, node = board.page, board.node("n27")
+        start = node.bounding_box()
+        page.mouse.move(start["x"] + start["width"] / 2, start["y"] + start["height"] / 2)
+        for _ in range(8):
+            page.mouse.wheel(0, 30)
+        board.until(lambda: abs(start["y"] - node.bounding_box()["y"] - 120) < 2, "the canvas does not move as far")
+        box = node.bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x + 2, y + 2)  # it is taken along from the first move on
+        page.mouse.move(x + 60, y + 40, steps=4)
+        page.mouse.up()
+        was = large["layout"]["n27"]
+        board.until(lambda: board.saved()["graph"]["layout"]["n27"] != was, "it was not taken along")
+        now, zoom = board.saved()["graph"]["layout"]["n27"], box["width"] / 256
+        assert abs((now["x"] - was["x"]) * zoom - 60) < 12
+        assert abs((now["y"] - was["y"]) * zoom - 40) < 12
+        moved = node.bounding_box()
+        assert abs(moved["x"] - box["x"] - 60) < 12
+        assert abs(moved["y"] - box["y"] - 40) < 12
+
     def test_a_pipeline_parameter_from_a_modules(self, board):
         board.open_new(chain("parameters"), board.base)
         board.choose("split")

@@ -9,6 +9,7 @@ import pytest
 from tests.studio.designing import board_of
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)  # a hundred fields, filled one by one
 def test_every_module_is_placed_and_configured(studio):
     with board_of(studio) as board:

@@ -49,6 +49,7 @@ class TestLive:
             row.get_by_text("Completed").wait_for()
             assert seen.page.evaluate("window.stayed")
 
+    @pytest.mark.slow
     def test_survives_a_killed_keeper_without_a_reload(self, studio, failed):
         with studio.page("/runs", check=False) as seen:
             seen.page.locator(f'[data-row="{failed}"]').wait_for()
@@ -142,8 +143,8 @@ class TestFrame:
 
 
 class TestLooks:
-    @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-    @pytest.mark.parametrize("size", [(1440, 900), PHONE], ids=["wide", "phone"])
+    @pytest.mark.parametrize("dark", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["light", "dark"])
+    @pytest.mark.parametrize("size", [(1440, 900), pytest.param(PHONE, marks=pytest.mark.slow)], ids=["wide", "phone"])
     def test_home_and_runs(self, studio, failed, size, dark):
         name = f"{size[0]}-{'dark' if dark else 'light'}"
         with studio.page("/", size=size, dark=dark) as seen:

@@ -21,6 +21,23 @@ def filled(studio):
     return fill(studio)
 
 
+class TestLists:
+    """Before the other tests make more runs."""
+
+    def test_children_stand_behind_their_parents(self, studio, filled):
+        whole = {filled[name] for name in ("good", "bad", "piped", "piped_too")}
+        with studio.page("/") as seen:
+            page = seen.page
+            rows = page.get_by_test_id("home-ended").locator("[data-run]")
+            until(seen, lambda: set(rows.evaluate_all("rows => rows.map((row) => row.dataset.run)")) == whole)
+            page.get_by_test_id("home-quiet").get_by_text("Nothing runs now").wait_for()
+            seen.open(f"{studio.base}/experiments")
+            cells = page.locator('[data-row="birds"] [role=cell]')
+            until(seen, lambda: cells.all_inner_texts()[1:3] == ["4", "+ 4"])
+            seen.open(f"{studio.base}/models")
+            page.locator('[data-row="birds"]').get_by_text("tells crows from rooks").wait_for()
+
+
 class TestCompute:
     def test_create_resize_and_delete(self, studio, filled):
         with studio.page("/compute") as seen:

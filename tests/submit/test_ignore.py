@@ -65,6 +65,7 @@ def repository(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 class TestAgainstGit:
     @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(tree=TREES, patterns=PATTERNS)

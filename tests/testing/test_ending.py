@@ -25,6 +25,7 @@ def test_gives_the_details_of_a_run_that_ends(tmp_path):
     assert wait_for_end(submit(tmp_path, "raise SystemExit(3)"))["status"] == "Failed"
 
 
+@pytest.mark.slow
 def test_a_run_that_does_not_end_is_an_error_with_evidence(tmp_path):
     run = submit(tmp_path, "import time\ntime.sleep(600)")
     deadline = time.monotonic() + 120

@@ -13,7 +13,7 @@ from rookery.engine.processes import is_running
 from rookery.testing.engine_exam import wait_for
 from rookery.testing.netns import STATE, Network
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
 _LISTEN = "import socket; s = socket.create_server(('', 7777)); print('up', flush=True); c = s.accept()[0]; c.sendall(b'hello'); c.recv(1)"
 

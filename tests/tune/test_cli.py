@@ -145,6 +145,7 @@ class TestForReal:
         )  # fmt: skip
         return done.returncode, done.stdout, done.stderr
 
+    @pytest.mark.slow
     def test_from_a_line_to_the_best(self, folder):
         code, out, err = self.rookery(
             folder,

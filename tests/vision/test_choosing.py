@@ -117,6 +117,7 @@ class TestAverage:
         assert average.network.num_batches_tracked == 199
         assert not average.network.weight.requires_grad
 
+    @pytest.mark.slow
     def test_is_what_is_kept_and_goes_on_after_an_interruption(
         self, trained, untrained, parts, tmp_path, in_a_run, monkeypatch
     ):

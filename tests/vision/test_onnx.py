@@ -52,6 +52,7 @@ class TestExport:
 
 
 class TestRefused:
+    @pytest.mark.slow
     def test_above_the_tolerance(self, trained, parts, tmp_path, monkeypatch):
         """What is written is not the network that was trained: ONNX Runtime says something else of the same pictures."""
         real = exporting._write

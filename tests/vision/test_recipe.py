@@ -36,6 +36,7 @@ class TestRecipes:
         assert [tuple(p.shape) for p in network[1].parameters()] == [(24, 1000), (24,)]
         assert torch.equal(vision_recipe._halves(torch.tensor([0, 255])), torch.tensor([-1.0, 1.0]))
 
+    @pytest.mark.slow
     def test_both_run_on_the_same_pictures(self, tmp_path):
         scores = vision_recipe.compare(
             str(tmp_path), train=2, valid=1, test=1, edge=32, epochs=1, seeds=1, before=1, rates=(0.01,)

@@ -65,6 +65,7 @@ def test_below_the_threshold_the_rest_is_kept(run):
     assert (done.returncode, rows) == (0, ["r 0 a"])
 
 
+@pytest.mark.slow
 def test_a_batch_that_takes_too_long_is_given_up(run):
     done, rows = run(["a", "slow"], "--mini-batch=1", "--timeout=3", "--tries=1", "--error-threshold=-1")
     assert (done.returncode, rows) == (0, ["r 0 a"])

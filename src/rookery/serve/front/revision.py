@@ -46,8 +46,7 @@ class Revision:
         self._may_start = self._weighed = 0.0
         for one in adopted[: self._wanted]:
             self.replicas.append(Replica(told["launch"], one["socket"], self, one))
-        while len(self.replicas) < self._wanted:
-            self._start_one()
+        self._start_missing()
 
     @property
     def _wanted(self) -> int:
@@ -66,12 +65,21 @@ class Revision:
             return (one.told.get("swagger") or {}).get(version)
         return None
 
-    def _start_one(self) -> None:
+    def _start_one(self) -> bool:
+        """False: it could not be started, for now or for good."""
         socket = f"{self._sockets}-{self.number}-{secrets.token_hex(4)}.sock"
         try:
             self.replicas.append(Replica(self.told["launch"], socket, self))
-        except OSError as error:
-            self._fail(f"The scoring process cannot be started: {error}.", [])
+            return True
+        except OSError as error:  # no memory, no space, too many files
+            words = f"The scoring process cannot be started: {error}."
+            if self.state == "starting":
+                self._fail(words, [])
+            else:
+                self.error = {"code": "scoring_process", "summary": words, "last_lines": []}
+                self._quick_deaths += 1
+                self._start_later()
+            return False
 
     # -- what replicas tell
 
@@ -120,13 +128,18 @@ class Revision:
             self._quick_deaths += 1
         self.restarts += 1
         self.error = {"code": _code(replica), "summary": f"{words}; it is started again.", "last_lines": lines}
-        pause = 0.0 if self._quick_deaths <= 1 else min(MAX_PAUSE_S, 0.1 * 2**self._quick_deaths)
+        self._start_later()
+
+    def _start_later(self) -> None:
+        """The more have died in a row, the later."""
+        pause = 0.0 if self._quick_deaths <= 1 else min(MAX_PAUSE_S, 0.1 * 2 ** min(self._quick_deaths, 20))
         self._may_start = time.monotonic() + pause
         self._later(pause, self._start_missing)
 
     def _start_missing(self) -> None:
         while self.state in ("starting", "ready") and len(self._staying) < self._wanted:
-            self._start_one()
+            if not self._start_one():
+                return
 
     @property
     def _staying(self) -> list[Replica]:

@@ -8,8 +8,8 @@ const lists = (running: number, waiting: number, failed: number) => ({ running: 
 describe("whereEnded", () => {
   it("fills the main column where little else is in it", () => expect(whereEnded(lists(0, 0, 2))).toBe("main"));
   it("goes beside where much runs, waits or failed", () => {
-    expect(whereEnded(lists(5, 0, 0))).toBe("side");
-    expect(whereEnded(lists(1, 2, 2))).toBe("side");
+    expect(whereEnded(lists(3, 0, 0))).toBe("side");
+    expect(whereEnded(lists(1, 1, 1))).toBe("side");
   });
 });
 

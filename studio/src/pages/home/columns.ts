@@ -3,7 +3,7 @@ import type { HomeAnswer } from "./Home";
 
 type Lists = Pick<HomeAnswer, "running" | "waiting" | "failed">;
 
-const FEW = 4; // rows that the main column can have more of without getting long
+const FEW = 2; // rows of several lines, about as high as compute and disk beside them
 
 /** Where the runs that ended go: below the others while those are few, else beside them, below compute and disk. */
 export function whereEnded({ running, waiting, failed }: Lists): "main" | "side" {

@@ -8,7 +8,7 @@ import type { Place, Source } from "../graph/model";
 import { portsOf, whyRefused, type Wanted } from "../graph/ports";
 import styles from "./Canvas.module.css";
 import type { View } from "./carry";
-import { Dots, placeDots } from "./Dots";
+import { Dots } from "./Dots";
 import { FIT_PADDING } from "./motion";
 import { ActsContext, BoxView, FrameView, NoteView, type CanvasActs } from "./OtherNodes";
 import type { Box } from "./sight";
@@ -89,14 +89,8 @@ export function Canvas({ shown, selected, onSelect, line, onLine, onOpen, edits,
   // On the elements themselves: drawing all of it anew to move it would be the opposite of what this is for.
   const store = useStoreApi();
   const dots = useRef<HTMLDivElement>(null);
-  const follow = useCallback(
-    (view: View) => {
-      placeDots(dots.current, view);
-      store.getState().domNode?.toggleAttribute("data-far", view[2] < FAR); // too far away to read what is small
-    },
-    [store],
-  );
-  const carry = useCarry(nodes.length, follow);
+  const follow = useCallback((view: View) => store.getState().domNode?.toggleAttribute("data-far", view[2] < FAR), [store]);
+  const carry = useCarry(nodes.length, dots, follow);
   const startLine: OnConnectStart = (_, from) => {
     if (from.handleType !== "source" || !from.nodeId || !from.handleId) return;
     setTargets(new Set(openPorts(shown, from.nodeId, from.handleId)));
@@ -169,7 +163,7 @@ export function Canvas({ shown, selected, onSelect, line, onLine, onOpen, edits,
   );
 }
 
-const FAR = 0.5;
+const FAR = 0.5; // too far away to read what is small
 const MAP_NODES = 12;
 const MAP_ROOM = 700;
 

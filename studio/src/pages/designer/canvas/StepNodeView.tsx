@@ -10,6 +10,9 @@ import { isMissing } from "../graph/problems";
 import styles from "./Canvas.module.css";
 import type { StepNode } from "./toFlow";
 
+/** Of a title that is read from far away: cut here, because what is cut by the browser costs with every frame. */
+const FAR_LETTERS = 40;
+
 /** While a line is being drawn: the ports where it may end, as "node:port"; null when none is. */
 export const TargetsContext = createContext<ReadonlySet<string> | null>(null);
 
@@ -30,7 +33,7 @@ export const StepNodeView = memo(function StepNodeView({ id, data, selected }: N
       data-reused={step?.reused_from ? "yes" : undefined}
     >
       <PortRow node={id} ports={ports.inputs} side="in" hasOrder={data.isAfter} />
-      <div className={styles.title} data-title={title}>
+      <div className={styles.title} data-title={title.length > FAR_LETTERS ? `${title.slice(0, FAR_LETTERS - 1)}…` : title}>
         <span className={styles.icon} data-kind={iconOf(node, category)}>
           <Icon name={iconOf(node, category)} />
         </span>

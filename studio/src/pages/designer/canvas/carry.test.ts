@@ -16,13 +16,14 @@ describe("isCarried", () => {
 
 describe("dotsOf", () => {
   it("goes with the canvas", () => expect(dotsOf([30, -10, 1])).toMatchObject({ gap: 24, left: 18, top: 2 }));
-  it("has fewer from far away, and never none", () => {
+  it("has fewer from farther away, and in the end none", () => {
     for (const zoom of [0.1, 0.16, 0.3, 0.5, 1, 2]) {
-      const { gap, left, top, radius } = dotsOf([123, -456, zoom]);
+      const { gap, left, top } = dotsOf([123, -456, zoom]);
       expect(gap).toBeGreaterThanOrEqual(12);
       expect([left, top].every((each) => each >= 0 && each < gap)).toBe(true);
-      expect(radius).toBeGreaterThan(0);
     }
+    expect(dotsOf([0, 0, 0.4]).radius).toBeGreaterThan(0);
+    expect(dotsOf([0, 0, 0.16]).radius).toBe(0);
   });
 });
 

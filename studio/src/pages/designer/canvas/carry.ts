@@ -30,15 +30,16 @@ export function transformOf([x, y, zoom]: View): string {
 
 const GAP = 24;
 const LEAST_GAP = 12;
+const DOTS_FROM = 0.3; // farther away they would be as large as the nodes
 /** They reach so far beyond the canvas that none is missing while they are moved: at least as far as they can be apart. */
 export const DOTS_EDGE = 48;
 
-/** The dots behind: how far apart, how large, and how far they are moved. From far away there are fewer, else it would be a grey. */
+/** The dots behind: how far apart, how large (0: none), and how far they are moved. From farther away there are fewer, else it would be a grey. */
 export function dotsOf([x, y, zoom]: View): { gap: number; radius: number; left: number; top: number } {
   let gap = GAP * zoom;
   while (gap < LEAST_GAP) gap *= 2;
   const at = (value: number) => rest(value + DOTS_EDGE - gap / 2, gap); // each is in the middle of its square
-  return { gap, radius: Math.max(0.5, 0.6 * zoom), left: at(x), top: at(y) };
+  return { gap, radius: zoom < DOTS_FROM ? 0 : Math.max(0.5, 0.6 * zoom), left: at(x), top: at(y) };
 }
 
 /** From 0 up to `of`, also for negative ones. */

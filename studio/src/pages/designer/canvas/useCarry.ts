@@ -1,76 +1,95 @@
-/** The hands of `carry.ts`: props for ReactFlow, and what the picture consists of. */
+/** The hands of `carry.ts`: props for ReactFlow. */
 import { useStoreApi, type Viewport } from "@xyflow/react";
-import { useCallback, useEffect, useRef } from "react";
+import { useCallback, useEffect, useRef, useState, type RefObject } from "react";
 import { isCarried, TELL_MS, transformOf, type View } from "./carry";
+import { placeDots } from "./Dots";
+import { Slide } from "./slide";
 
 /** That ReactFlow is given one is what leaves telling the store to us; it is where it begins before anything is known. */
 const BEGIN: Viewport = { x: 0, y: 0, zoom: 1 };
+/** What begins with one of these is done to what is seen. */
+const BEGINS = ["pointerdown", "keydown", "drop"] as const;
 
-type Cause = MouseEvent | TouchEvent | null;
+interface Hand {
+  /** What moves the canvas now; null: nothing, or the page itself. */
+  cause: MouseEvent | TouchEvent | null;
+  /** What is shown, where the store has not been told yet. */
+  untold: View | null;
+  timer: ReturnType<typeof setTimeout> | undefined;
+}
 
-/** `follow` is called with every view, also with those that nobody else is told of. */
-export function useCarry(numNodes: number, follow: (view: View) => void) {
+/** `dots` go with the canvas; `follow` is called with every view, also with those that the store is not told of at once. */
+export function useCarry(numNodes: number, dots: RefObject<HTMLElement | null>, follow: (view: View) => void) {
   const store = useStoreApi();
-  const latest = useRef({ numNodes, follow });
-  latest.current = { numNodes, follow };
-  const moved = useRef<{ cause: Cause; untold: View | null; timer: ReturnType<typeof setTimeout> | null }>({ cause: null, untold: null, timer: null });
+  const size = useRef(numNodes);
+  size.current = numNodes;
+  const [hand] = useState<Hand>(() => ({ cause: null, untold: null, timer: undefined }));
+  const [slides] = useState(() => ({ canvas: new Slide(), dots: new Slide() }));
 
   const tell = useCallback(() => {
-    const { untold, timer } = moved.current;
-    if (timer !== null) clearTimeout(timer);
-    moved.current.timer = null;
-    moved.current.untold = null;
-    if (untold) store.setState({ transform: [...untold] });
-  }, [store]);
+    clearTimeout(hand.timer);
+    const view = hand.untold;
+    hand.timer = undefined;
+    hand.untold = null;
+    if (view) store.setState({ transform: [...view] });
+  }, [store, hand]);
+  const endSlides = useCallback(() => {
+    slides.canvas.end();
+    slides.dots.end();
+  }, [slides]);
 
   const onViewportChange = useCallback(
     ({ x, y, zoom }: Viewport) => {
       const view: View = [x, y, zoom];
       const { domNode, connection, nodesSelectionActive, userSelectionActive } = store.getState();
-      latest.current.follow(view);
-      moved.current.untold = view;
-      const picture = domNode?.querySelector<HTMLElement>(".react-flow__viewport");
       const isBusy = connection.inProgress || nodesSelectionActive || userSelectionActive;
-      if (!picture || !isCarried({ numNodes: latest.current.numNodes, event: moved.current.cause, isBusy })) return tell();
-      picture.style.transform = transformOf(view);
-      moved.current.timer ??= setTimeout(tell, TELL_MS);
+      const picture = domNode?.querySelector<HTMLElement>(".react-flow__viewport");
+      hand.untold = view;
+      if (picture && isCarried({ numNodes: size.current, event: hand.cause, isBusy })) {
+        follow(view);
+        slides.canvas.to(picture, transformOf(view));
+        placeDots(dots.current, view, slides.dots);
+        hand.timer ??= setTimeout(tell, TELL_MS);
+      } else {
+        tell();
+        endSlides();
+      }
     },
-    [store, tell],
+    [store, hand, slides, dots, follow, tell, endSlides],
   );
-  const mark = useCallback((isMoving: boolean) => store.getState().domNode?.toggleAttribute("data-moving", isMoving), [store]);
-  const onMoveStart = useCallback(
-    (cause: Cause) => {
-      moved.current.cause = cause;
-      mark(true);
+  const begin = useCallback(
+    (cause: Hand["cause"]) => {
+      hand.cause = cause;
+      store.getState().domNode?.toggleAttribute("data-moving", true);
     },
-    [mark],
+    [store, hand],
   );
-  const onMoveEnd = useCallback(() => {
-    moved.current.cause = null;
-    mark(false);
+  const end = useCallback(() => {
+    hand.cause = null;
     tell();
-  }, [mark, tell]);
+    endSlides();
+    store.getState().domNode?.toggleAttribute("data-moving", false);
+  }, [store, hand, tell, endSlides]);
 
-  // Whoever takes hold of something, or types, does it to what is seen.
   useEffect(() => {
-    const begin = (event: Event) => {
-      if (event.type === "pointerdown") moved.current.cause = null; // what it becomes is told anew
+    const take = (event: Event) => {
+      if (event.type === "pointerdown") hand.cause = null; // if it moves the canvas we are told so next
       tell();
     };
-    const { current } = moved;
-    const kinds = ["pointerdown", "keydown", "drop"] as const;
-    for (const kind of kinds) window.addEventListener(kind, begin, { capture: true });
+    for (const kind of BEGINS) window.addEventListener(kind, take, { capture: true });
     return () => {
-      for (const kind of kinds) window.removeEventListener(kind, begin, { capture: true });
-      if (current.timer !== null) clearTimeout(current.timer);
+      for (const kind of BEGINS) window.removeEventListener(kind, take, { capture: true });
+      clearTimeout(hand.timer);
+      endSlides();
     };
-  }, [tell]);
-  // What is moved by others than hands, and where it begins.
+  }, [hand, tell, endSlides]);
   useEffect(() => {
-    latest.current.follow(store.getState().transform);
-    return store.subscribe(({ transform }, before) => {
-      if (transform !== before.transform) latest.current.follow(transform);
-    });
-  }, [store]);
-  return { viewport: BEGIN, onViewportChange, onMoveStart, onMoveEnd };
+    const show = (view: View) => {
+      follow(view);
+      placeDots(dots.current, view, null);
+    };
+    show(store.getState().transform);
+    return store.subscribe(({ transform }, before) => transform !== before.transform && show(transform));
+  }, [store, dots, follow]);
+  return { viewport: BEGIN, onViewportChange, onMoveStart: begin, onMoveEnd: end };
 }
