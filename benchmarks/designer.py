@@ -41,7 +41,10 @@ def measure(ws: Any) -> list[Result]:
         frames = {}
         for what, doing in (("panned", _panned), ("zoomed", _zoomed), ("a node dragged", _dragged)):
             before = _computed_s(session)
+            started = _seen_at(page)
             times = doing(page)
+            if what == "panned" and _seen_at(page) == started:
+                raise RuntimeError("The canvas did not move: is the page whole? What was measured says nothing.")
             frames[what] = (times, (_computed_s(session) - before) * 1000 / max(1, len(times)))
     results = [Result(f"designer: {NODES} nodes, opened", opened_s, "s", OPEN_GOAL_S)]
     for what, (times, computed_ms) in frames.items():
@@ -57,6 +60,11 @@ def _computed_s(session: Any) -> float:
     """Seconds that the page's main thread has computed: not those in which it waited for others on this machine."""
     found = {each["name"]: each["value"] for each in session.send("Performance.getMetrics")["metrics"]}
     return float(found["ThreadTime"])
+
+
+def _seen_at(page: Any) -> Any:
+    """Where a node is on the screen."""
+    return page.locator('[data-node="n45"]').bounding_box()
 
 
 def large_graph() -> dict[str, Any]:

@@ -11,6 +11,8 @@ from tests.cli.program import TIMEOUT_S, Program
 from tests.conftest import stop_keepers
 from tests.server.test_webhooks import Receiver
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def coop(tmp_path_factory):
@@ -47,7 +49,6 @@ def deliveries(coop, webhook, state, tries=1):
 
 
 class TestWebhook:
-    @pytest.mark.slow
     def test_from_add_to_remove(self, coop, receiver):
         made = coop.json("webhook", "add", receiver.url, "--events", "run.completed, model.registered")
         assert made["events"] == ["run.completed", "model.registered"]
@@ -85,7 +86,6 @@ class TestWebhook:
         assert made["events"] == ["run.completed", "run.failed", "run.canceled"]
         assert coop.json("webhook", "remove", made["id"]) == {"removed": made["id"]}
 
-    @pytest.mark.slow
     def test_nobody_there_is_tried_again_and_shown(self, coop):
         made = coop.json("webhook", "add", "http://127.0.0.1:9/", "--events", "run.failed")
         assert coop.json("webhook", "ping", made["id"])["id"]

@@ -190,7 +190,7 @@ def api(
 
 def share_routes(app: Any) -> None:
     """Gives an app the routes of the first one: they hold nothing of an app, and what FastAPI has found out about each of them when
-    it was first asked for (a tenth of a second and more in all) is not found out again for every test."""
+    it was first asked for (two tenths of a second in all) is not found out again for every test."""
     parts: dict[bool, list[Any]] = {True: [], False: []}
     for route in app.router.routes:
         parts[getattr(route, "path", None) == app.openapi_url].append(route)  # which speaks of its own app
