@@ -75,8 +75,9 @@ class Trainer:
         self.parallel = compiled(self.network, options.batch_size) if self.is_compiled else self.network
         if ranks.world > 1:
             devices = [ranks.device] if ranks.device.type == "cuda" else None
+            # Buffers are the first process' when they are looked at (`share_buffers`): not also with every step.
             self.parallel = torch.nn.parallel.DistributedDataParallel(
-                self.parallel, device_ids=devices, gradient_as_bucket_view=True
+                self.parallel, device_ids=devices, gradient_as_bucket_view=True, broadcast_buffers=False
             )
         self.telling = Telling(ranks, options)
 
