@@ -51,9 +51,24 @@ class TestDecode:
     @pytest.mark.parametrize("name", decoders.ORDER)
     def test_the_shape_that_comes_is_known_beforehand(self, name, monkeypatch):
         monkeypatch.setattr(decoders, "_settled", name if name in decoders.available() else "pillow")
-        for width, height, least in ((1600, 1200, 160), (500, 375, 160), (500, 375, 320), (333, 517, 40), (50, 41, 60)):
+        sizes = ((1600, 1200, 160), (500, 375, 160), (500, 375, 188), (500, 375, 320), (333, 517, 40), (50, 41, 60))
+        for width, height, least in sizes:
             picture = decoding.decode(jpeg(width, height), short_edge=least)
             assert picture.shape[:2] == decoders.shape_of(height, width, least)
+            soonest = decoders.shape_of(height, width, least, 1.5 * least)
+            assert decoding.decode(jpeg(width, height), short_edge=min(soonest)).shape[:2] == soonest
+            assert min(soonest) >= min(picture.shape[:2])
+
+    def test_a_half_is_a_half_though_it_is_rounded_up(self, monkeypatch):
+        monkeypatch.setattr(decoders, "_settled", "pillow")
+        assert decoders.shape_of(375, 500, 160) == (188, 250)
+        assert decoding.decode(jpeg(500, 375), short_edge=188).shape == (188, 250, 3)
+
+    def test_the_whole_comes_sooner_than_seven_eighths(self, monkeypatch):
+        monkeypatch.setattr(decoders, "_settled", "simplejpeg")
+        assert decoders.shape_of(375, 500, 320) == (329, 438)
+        assert decoders.shape_of(375, 500, 320, 480) == (375, 500)
+        assert decoders.shape_of(375, 500, 200, 300) == (235, 313)  # the whole would be too much
 
     def test_the_fastest_is_chosen_and_kept(self, monkeypatch, tmp_path):
         monkeypatch.setenv("ROOKERY_VISION_PROBES", str(tmp_path))

@@ -60,7 +60,9 @@ class PictureSet:
         self.labels = numpy.asarray(labels if labels is not None else [-1] * len(directory.rows), dtype=numpy.int64)
         self.size = self._common_size()
         self._crops = bool(preprocessing.crop) and augmentation != "None"
+        self._is_kept = with_cache
         self.cache = self._open_cache() if with_cache else None
+        self._is_kept = self.cache is not None
         self._pool = ThreadPoolExecutor(max_workers=num_threads())
 
     def __len__(self) -> int:
@@ -129,7 +131,9 @@ class PictureSet:
             return resized_shape(row.height, row.width, edge)
         wanted = max(edge, min(round(edge * DETAIL), row.height, row.width))
         if row.file_name.endswith((".jpg", ".jpeg")):
-            comes = decoders.shape_of(row.height, row.width, wanted)
+            # What is kept is better small, what is decoded in every epoch is better decoded soon.
+            most = 0.0 if self._is_kept else wanted * TOLERATED
+            comes = decoders.shape_of(row.height, row.width, wanted, most)
             if wanted <= min(comes) <= wanted * TOLERATED:
                 return comes
         return resized_shape(row.height, row.width, wanted)
