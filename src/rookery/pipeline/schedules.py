@@ -35,10 +35,9 @@ class ScheduleClock:
     def look(self) -> Optional[float]:
         """In how many seconds to look again; None: nothing is scheduled."""
         now = datetime.now(timezone.utc)
+        # Asked before the record is read: one that ends meanwhile is in there as it was before, and would start twice.
         with self._lock:
-            busy = set(
-                self._busy
-            )  # before the record is read: one that ends meanwhile is there as it was before, and would start twice
+            busy = set(self._busy)
         for schedule in self._record.schedules.due(_text(now)):
             if schedule["id"] in busy:
                 continue

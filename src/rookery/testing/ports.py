@@ -7,10 +7,8 @@ import socket
 
 __all__ = ["free_port"]
 
-FIRST, LAST = (
-    20_000,
-    32_000,
-)  # below those that Linux hands out unasked: one of these may be somebody else's a moment later
+# Below those that Linux hands out unasked: one of these may be somebody else's a moment later.
+FIRST, LAST = 20_000, 32_000
 
 
 def free_port() -> int:
